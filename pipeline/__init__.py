@@ -1,0 +1,1 @@
+"""Callfold: what is true without Celery and without any CRM."""

@@ -1,0 +1,16 @@
+"""Text that PostgreSQL and JSON can hold: no NUL characters, no lone surrogates."""
+
+import re
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+REPLACEMENT = "\ufffd"
+
+
+def storable(text: str) -> str:
+    """The text with each NUL character and each lone surrogate replaced by U+FFFD; lengths stay the same."""
+    return _UNSTORABLE.sub(REPLACEMENT, text)
+
+
+def is_storable(text: str) -> bool:
+    """Whether the text holds neither NUL characters nor lone surrogates."""
+    return _UNSTORABLE.search(text) is None

@@ -1,0 +1,1 @@
+"""The verbs: one public function each, its steps listed first."""
