@@ -1,0 +1,37 @@
+"""A job's options: digested as given, filled with defaults for the work itself."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.domain.documents import Id
+from pipeline.errors import InvalidRequest, Problem
+
+
+class JobOptions(BaseModel):
+    """What a caller may ask of a job; `given()` is what was asked, without the defaults."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    concurrency: int = Field(8, ge=1, le=1_000)
+    require: Literal["any", "all"] = "any"
+    profile: Id = "extractive"
+    deadline_seconds: int = Field(86_400, ge=1, le=30 * 86_400)
+    max_attempts: int = Field(12, ge=1, le=100)
+    budget_tokens: int | None = Field(None, ge=1)
+    budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
+    language: Id | None = None
+
+    def given(self) -> dict[str, str | int | float]:
+        """The options that were set, as they enter the digest."""
+        return self.model_dump(exclude_unset=True, exclude_none=True)
+
+
+def parse(given: dict[str, str | int | float]) -> JobOptions:
+    """Options from untrusted values. Raises InvalidRequest that names each wrong option."""
+    try:
+        return JobOptions.model_validate(given)
+    except ValidationError as error:
+        raise InvalidRequest(
+            [Problem(f"option {'.'.join(map(str, fault['loc']))}", fault["msg"]) for fault in error.errors()]
+        ) from None

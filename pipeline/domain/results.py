@@ -1,0 +1,84 @@
+"""What comes back: a summarizer's Summary, and the rows and views that leave (contracts of section 7)."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.domain.actions import CrmAction, ProposedAction
+from pipeline.domain.documents import Id, Text, UtcTime, Warning
+
+ItemState = Literal["pending", "released", "running", "succeeded", "failed", "skipped"]
+JobState = Literal["accepted", "running", "completed", "cancelled"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Usage(_Frozen):
+    """Tokens, and money where it is known. None means unknown, which is not zero."""
+
+    input_tokens: int | None = Field(None, ge=0)
+    output_tokens: int | None = Field(None, ge=0)
+    cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+class Summary(_Frozen):
+    """What a summarizer found in one transcript; its quotes are claims until they are verified."""
+
+    summary: Text = Field(min_length=1)
+    actions: tuple[ProposedAction, ...] = ()
+    usage: Usage = Usage()
+    model: str | None = None
+    warnings: tuple[Warning, ...] = ()
+
+
+class Counts(_Frozen):
+    """A job's documents by outward state; a released item counts as running. The five sum to `total`."""
+
+    total: int
+    pending: int
+    running: int
+    succeeded: int
+    failed: int
+    skipped: int
+
+
+class ManifestRow(_Frozen):
+    """One row of `manifest.ndjson`: one input and its one final result."""
+
+    schema_version: Literal[1] = 1
+    job_id: str
+    export_id: str
+    export_version: int
+    position: int
+    document_id: Id
+    account_id: Id
+    source_sha256: str
+    state: Literal["succeeded", "failed", "skipped"]
+    attempt_count: int
+    attempt_id: str | None
+    error_code: str | None
+    error_detail: str | None
+    summary: Text | None
+    actions: tuple[CrmAction, ...]
+    warnings: tuple[Warning, ...]
+    usage: Usage
+    model: str | None
+
+
+class JobView(_Frozen):
+    """A job as callers see it. `waiting_for` says why nothing moves, where that is known."""
+
+    job_id: str
+    idempotency_key: str
+    state: JobState
+    version: int
+    schema_version: Literal[1] = 1
+    created_at: UtcTime
+    expires_at: UtcTime
+    counts: Counts
+    options: dict[str, str | int | float]
+    usage: Usage
+    waiting_for: str | None = None
+    same_content_as: str | None = None
