@@ -62,6 +62,8 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     flower_port: int = 5555
     flower_password: SecretStr | None = None
+    #: Script of the `scripted` summarizer.
+    script: Path | None = None
     profiles: dict[str, Profile] = {}
     schedules: dict[str, Schedule] = {}
 

@@ -7,7 +7,15 @@ into it by turn index and code points, so everything that quotes relies on that.
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from pipeline.domain.text import is_storable, storable
 
@@ -18,8 +26,8 @@ def _clean_id(value: str) -> str:
     return value
 
 
-def _clean_text(value: str) -> str:
-    return storable(value)
+def _clean_text(value: Any) -> Any:
+    return storable(value) if isinstance(value, str) else value
 
 
 def _utc(value: datetime) -> datetime:
@@ -27,7 +35,8 @@ def _utc(value: datetime) -> datetime:
 
 
 Id = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_clean_id)]
-Text = Annotated[str, AfterValidator(_clean_text)]
+# Before: pydantic refuses a lone surrogate before any validator that comes after.
+Text = Annotated[str, BeforeValidator(_clean_text)]
 UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]
 #: Seconds from the start of the recording.
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]

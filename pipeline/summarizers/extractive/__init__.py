@@ -1,0 +1,1 @@
+"""The embedded summarizer: central sentences and English rules; deterministic, no network, no model."""

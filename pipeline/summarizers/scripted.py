@@ -1,0 +1,126 @@
+"""The scripted fake: a summarizer that does what a JSON file says, in real worker processes.
+
+    {"journal": "calls.ndjson",
+     "default": [step, ...],
+     "documents": {"doc-7": [{"do": "fail", "code": "rate_limited", "retry_after": 0.2}, {"do": "succeed"}]}}
+
+The item's attempt number chooses the step, the last one repeats. Steps: succeed (with `output`, a Summary, or
+`raw`, a model's text), fail, crash (SIGKILL to its own process); each may wait `seconds` first. Without a
+script it always succeeds at once, which benchmarks use.
+"""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.domain.documents import Seconds
+from pipeline.domain.results import Summary
+from pipeline.errors import InvalidRequest, ItemFailure, Problem
+from pipeline.summarizers.output import parse_output
+from pipeline.summarizers.port import SummaryRequest
+
+CONSTANT = Summary(summary="A scripted summary.", model="scripted")
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seconds: Seconds = 0
+
+
+class _Succeed(_Step):
+    do: Literal["succeed"]
+    output: Summary = CONSTANT
+    raw: str | None = None
+
+    def end(self) -> Summary:
+        return self.output if self.raw is None else parse_output(self.raw)
+
+
+class _Fail(_Step):
+    do: Literal["fail"]
+    code: str
+    retry_after: Seconds | None = None
+
+    def end(self) -> Summary:
+        raise ItemFailure(self.code, "the script says so", retry_after=self.retry_after)
+
+
+class _Crash(_Step):
+    do: Literal["crash"]
+
+    def end(self) -> Summary:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("unreachable: this process was killed")
+
+
+_Steps = Annotated[
+    tuple[Annotated[_Succeed | _Fail | _Crash, Field(discriminator="do")], ...], Field(min_length=1)
+]
+
+
+class _Script(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    journal: Path | None = None
+    default: _Steps = (_Succeed(do="succeed"),)
+    documents: dict[str, _Steps] = {}
+
+
+class Scripted:
+    """Follows the script at `path`, or without one gives a constant. Raises InvalidRequest for a bad script."""
+
+    name = "scripted"
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._script = None if path is None else _read(path)
+
+    def summarize(self, request: SummaryRequest) -> Summary:
+        """Journal the call, wait as told but never past the deadline, then succeed, fail or crash."""
+        if self._script is None:
+            return CONSTANT
+        if self._script.journal is not None:
+            _append(self._script.journal, request)
+        steps = self._script.documents.get(request.fields.document_id, self._script.default)
+        step = steps[min(request.attempt_number, len(steps)) - 1]
+        _wait(step.seconds, request.deadline_seconds)
+        return step.end()
+
+
+def _read(path: Path) -> _Script:
+    try:
+        return _Script.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InvalidRequest([Problem(str(path), f"cannot read the script: {error.strerror}")]) from None
+    except ValidationError as error:
+        raise InvalidRequest(
+            [Problem(f"{path}: {'.'.join(map(str, fault['loc']))}", fault["msg"]) for fault in error.errors()]
+        ) from None
+
+
+def _append(journal: Path, request: SummaryRequest) -> None:
+    line = json.dumps(
+        {
+            "document_id": request.fields.document_id,
+            "attempt": request.attempt_number,
+            "sequence": request.call_sequence,
+            "pid": os.getpid(),
+        }
+    )
+    descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, f"{line}\n".encode())  # one write: lines of many processes never mix
+    finally:
+        os.close(descriptor)
+
+
+def _wait(seconds: float, deadline_seconds: float) -> None:
+    if seconds:
+        time.sleep(max(0.0, min(seconds, deadline_seconds)))
+    if seconds > deadline_seconds:
+        raise ItemFailure("provider_timeout", "no answer before the deadline of the call")
