@@ -82,7 +82,9 @@ class JobNotTerminal(CallfoldError):
 
     def __init__(self, job_id: str, state: str, open_items: int) -> None:
         self.job_id, self.state, self.open_items = job_id, state, open_items
-        super().__init__(f"job {job_id} is {state} with {open_items} documents open: wait until it is completed or cancelled")
+        super().__init__(
+            f"job {job_id} is {state} with {open_items} documents open: wait until it is completed or cancelled"
+        )
 
 
 class ItemFailure(CallfoldError):

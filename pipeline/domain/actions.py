@@ -44,8 +44,21 @@ class ProposedAction(_Frozen):
     quotes: tuple[Quote, ...] = ()
 
 
+class FoundAction(_Frozen):
+    """An action of one document after its quotes were verified; `reasons` say why it may only be reviewed."""
+
+    kind: ActionKind
+    text: Text
+    owner: Text | None = None
+    due_text: Text | None = None
+    due_on: str | None = None
+    proposed_stage: Text | None = None
+    evidence: tuple[Evidence, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
 class CrmAction(_Frozen):
-    """One proposed CRM action with verified evidence."""
+    """One proposed CRM action with verified evidence, as it stands in rows and in the merged set."""
 
     action_key: str
     kind: ActionKind
