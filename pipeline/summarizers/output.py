@@ -106,10 +106,7 @@ def _fault(error: ErrorDetails) -> str:
 
 
 def _path(place: tuple[int | str, ...]) -> str:
-    return (
-        "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
-        or "the output"
-    )
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".") or "the output"
 
 
 def _check_words(answer: _Answer) -> None:

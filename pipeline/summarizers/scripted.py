@@ -59,9 +59,7 @@ class _Crash(_Step):
         raise AssertionError("unreachable: this process was killed")
 
 
-_Steps = Annotated[
-    tuple[Annotated[_Succeed | _Fail | _Crash, Field(discriminator="do")], ...], Field(min_length=1)
-]
+_Steps = Annotated[tuple[Annotated[_Succeed | _Fail | _Crash, Field(discriminator="do")], ...], Field(min_length=1)]
 
 
 class _Script(BaseModel):
@@ -73,7 +71,7 @@ class _Script(BaseModel):
 
 
 class Scripted:
-    """Follows the script at `path`, or without one gives a constant. Raises InvalidRequest for a bad script."""
+    """Follows the script at `path`; None: always the constant. Raises InvalidRequest for a bad script."""
 
     name = "scripted"
 
