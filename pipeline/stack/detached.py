@@ -1,0 +1,119 @@
+"""A stack in the background: `up` starts a process that owns it, `down` ends that process.
+
+The background process is an ordinary owner: a program of the caller that enters `Stack.start`, calls `run` and then
+`wait`. So there is one way to own a stack, and what must happen between the servers and the programs (migrations)
+stays with the caller.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+
+from pipeline.errors import StackError
+from pipeline.settings import Settings
+from pipeline.stack.folder import Folder, State
+from pipeline.stack.owner import stop_leftovers
+
+_LOG_NAME = "up"
+_UP_SECONDS = 180.0
+_DOWN_SECONDS = 120.0
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """The owner's pid, and whether this call started it: otherwise the stack was up already."""
+
+    pid: int
+    started: bool
+
+
+def up(settings: Settings, argv: Sequence[str]) -> Up:
+    """Run `argv` in the background and wait until it owns a ready stack; its output goes to logs/up.log.
+
+    It gets this process's environment and working folder. Raises StackError with its last line when it ends early.
+    """
+    folder = Folder(settings.data_dir)
+    folder.prepare()
+    if not _is_free(folder):
+        return Up(_wait_ready(folder, None), started=False)
+    child = _spawn(folder, argv)
+    owner = _wait_ready(folder, child)
+    return Up(owner, started=owner == child)
+
+
+def down(settings: Settings) -> bool:
+    """Stop the owner of the data folder, in order, and wait until nothing runs. False when nothing was running.
+
+    What a killed owner has left is stopped too. Raises StackError when the owner does not end.
+    """
+    folder = Folder(settings.data_dir)
+    if not folder.path.exists():
+        return False
+    deadline = time.monotonic() + _DOWN_SECONDS
+    asked: int | None = None
+    while (lock := folder.lock()) is None:
+        asked = asked or _ask_to_end(folder.read_state())
+        if time.monotonic() >= deadline:
+            raise StackError(f"the owner of {folder.path} (pid {asked}) does not end: see {folder.logs}")
+        time.sleep(_POLL_SECONDS)
+    with lock:
+        was_running = asked is not None or folder.read_state() is not None
+        stop_leftovers(folder)
+    return was_running
+
+
+def _is_free(folder: Folder) -> bool:
+    lock = folder.lock()
+    if lock:
+        lock.close()
+    return lock is not None
+
+
+def _spawn(folder: Folder, argv: Sequence[str]) -> int:
+    """A session of its own: it outlives this process and its terminal."""
+    log_path = str(folder.log_of(_LOG_NAME))
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    try:
+        return os.posix_spawnp(
+            argv[0],
+            list(argv),
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, log_path, append, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+        )
+    except OSError as error:
+        raise StackError(f"cannot start {argv[0]} in the background: {error.strerror}") from error
+
+
+def _wait_ready(folder: Folder, child: int | None) -> int:
+    """The pid of the owner once its programs run. `child` is watched, if given: it may end early."""
+    deadline = time.monotonic() + _UP_SECONDS
+    while True:
+        state = folder.read_state()
+        if state and state.ready and state.owner.find():
+            return state.owner.pid
+        if child and os.waitpid(child, os.WNOHANG) != (0, 0):
+            raise StackError(f"the stack did not come up: {folder.last_words(_LOG_NAME)}")
+        if time.monotonic() >= deadline:
+            raise StackError(f"the stack is not ready after {_UP_SECONDS:.0f} s: {folder.last_words(_LOG_NAME)}")
+        time.sleep(_POLL_SECONDS)
+
+
+def _ask_to_end(state: State | None) -> int | None:
+    """SIGTERM the recorded owner; None while there is none to ask."""
+    process = state.owner.find() if state else None
+    if state is None or process is None:
+        return None
+    with suppress(psutil.NoSuchProcess):
+        process.send_signal(signal.SIGTERM)
+    return state.owner.pid
