@@ -1,8 +1,17 @@
 """The `extractive` summarizer behind the port."""
 
-from pipeline.domain.results import Summary
+from pipeline.domain.documents import Warning
+from pipeline.domain.results import Summary, Usage
 from pipeline.errors import ItemFailure
+from pipeline.summarizers.extractive.actions import find_actions
+from pipeline.summarizers.extractive.central import most_central
+from pipeline.summarizers.extractive.language import is_english
+from pipeline.summarizers.extractive.sentences import Sentence, split
 from pipeline.summarizers.port import SummaryRequest
+
+#: Names the rules: another version may find other actions in the same call.
+MODEL = "extractive-1"
+_NO_COST = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
 
 
 class Extractive:
@@ -11,8 +20,38 @@ class Extractive:
     name = "extractive"
 
     def summarize(self, request: SummaryRequest) -> Summary:
-        """The opening words; raises ItemFailure `empty_input` where nobody says anything."""
-        for turn in request.transcript.turns:
-            if turn.text.strip():
-                return Summary(summary=turn.text.strip()[:300], model=self.name)
-        raise ItemFailure("empty_input", "the transcript holds no words")
+        """Split, choose the central sentences, and in an English call find what people committed to.
+
+        Raises ItemFailure `empty_input` where nobody says anything.
+        """
+        sentences = split(request.transcript)
+        if not sentences:
+            raise ItemFailure("empty_input", "the transcript holds no words")
+        english = is_english(sentences)
+        return Summary(
+            summary="\n".join(_said(most_central(sentences))),
+            actions=find_actions(request.transcript, sentences) if english else (),
+            usage=_NO_COST,
+            model=MODEL,
+            warnings=_warnings(request.language, english=english),
+        )
+
+
+def _said(sentences: list[Sentence]) -> list[str]:
+    """One line per stretch of the same speaker: `Dana: …`."""
+    lines: list[str] = []
+    speaker: str | None = None
+    for sentence in sentences:
+        if lines and sentence.speaker == speaker:
+            lines[-1] += f" {sentence.shown}"
+        else:
+            lines.append(f"{sentence.speaker}: {sentence.shown}" if sentence.speaker else sentence.shown)
+        speaker = sentence.speaker
+    return lines
+
+
+def _warnings(language: str | None, *, english: bool) -> tuple[Warning, ...]:
+    # Sentences are quoted, never translated; only English is told apart from the rest.
+    if language is None or language.lower().startswith("en") == english:
+        return ()
+    return (Warning(code="not_translated", place="summary"),)
