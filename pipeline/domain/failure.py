@@ -16,9 +16,10 @@ RATE_LIMIT_PATIENCE: Final = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a code means for its item. `tries` counts attempts that ended with this code, None is without limit.
+    """What a code means for its item.
 
-    `charged`: whether the attempt counts against `max_attempts`. `calls`: calls within one attempt before the code stands.
+    `tries` counts attempts that ended with this code, None is without limit; `calls` is how often one attempt may call
+    before the code stands; `charged` says whether the attempt counts against `max_attempts`.
     """
 
     tries: int | None = 1

@@ -53,6 +53,8 @@ class Item:
     result_ref: str | None = None
     result_hash: str | None = None
     finished_at: datetime | None = None
+    #: the last attempt lost its lease and no later one has started: its settle still counts
+    suspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +157,14 @@ def apply(item: Item, event: Event, at: datetime) -> Transition:
         case Cancel():
             return _cancel(item, at)
         case Progress() | Succeed() | Fail() | Lose():
-            if item.state != "running" or event.attempt != item.attempt_count:
+            if event.attempt != item.attempt_count or not _still_counts(item, event):
                 return _same(item, "not-running")
             return _in_attempt(item, event, at)
+
+
+def _still_counts(item: Item, event: Progress | Succeed | Fail | Lose) -> bool:
+    """A lost lease is suspicion: the outcome of the last attempt counts until a later one starts."""
+    return item.state == "running" or (item.suspect and isinstance(event, Succeed | Fail))
 
 
 def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetime) -> Transition:
@@ -172,17 +179,17 @@ def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetim
                 progress=100,
                 result_ref=event.result_ref,
                 result_hash=event.result_hash,
-                error_code=None,
                 finished_at=at,
             )
         case Fail():
             return _fail(item, event, at)
         case Lose():
-            return _fail(item, Fail(event.attempt, "worker_lost", retryable=True), at)
+            return _fail(replace(item, suspect=True), Fail(event.attempt, "worker_lost", retryable=True), at)
 
 
 def _fail(item: Item, event: Fail, at: datetime) -> Transition:
-    charged = item.charged + (1 if event.charged else 0)
+    already_charged = item.suspect and item.state != "running"
+    charged = item.charged + (1 if event.charged and not already_charged else 0)
     if event.retryable and charged < item.max_attempts:
         if item.job_cancelled:
             return _moved(item, "failed", state="skipped", charged=charged, error_code="cancelled", finished_at=at)
@@ -258,6 +265,8 @@ def _on_terminal(item: Item, event: Event) -> Transition:
 
 def _moved(item: Item, reason: str, **changes: object) -> Transition:
     moved = replace(item, version=item.version + 1, **changes)  # type: ignore[arg-type]  # fields by name
+    if moved.state in TERMINAL:
+        moved = replace(moved, available_at=None, suspect=False)
     return Transition(moved, changed=True, duplicate=False, notify=True, reason=reason)
 
 

@@ -1,6 +1,6 @@
 """What comes back: a summarizer's Summary, and the rows and views that leave (contracts of section 7)."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -82,3 +82,39 @@ class JobView(_Frozen):
     usage: Usage
     waiting_for: str | None = None
     same_content_as: str | None = None
+
+
+class ManifestRecord(NamedTuple):
+    """What the ledger knows of one terminal item, for its manifest row; the `_json` fields are JSON texts as stored."""
+
+    position: int
+    document_id: str
+    account_id: str
+    source_sha256: str
+    state: str
+    attempt_count: int
+    attempt_id: str | None
+    error_code: str | None
+    error_detail: str | None
+    summary: str | None
+    actions_json: str
+    warnings_json: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    model: str | None
+
+
+class ExportHeader(NamedTuple):
+    """What an export says about its job; nothing of it depends on a clock or on chance."""
+
+    job_id: str
+    idempotency_key: str
+    digest: str
+    export_id: str
+    export_version: int
+    supersedes: str | None
+    job_state: str
+    options: dict[str, str | int | float]
+    total: int
+    merged_rows: int

@@ -1,0 +1,81 @@
+"""Attempts and their calls: what was tried, by whom, and how each ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from pipeline.ledger.connection import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a provider inside an attempt. `error_code` None: it gave what was asked. Unknown usage is None."""
+
+    sequence: int
+    step: str
+    error_code: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    latency_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One claim of an item by a worker."""
+
+    attempt_id: UUID
+    number: int
+    worker: str
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    error_code: str | None
+    error_detail: str | None
+    model: str | None
+    calls: tuple[Call, ...] = ()
+
+
+_RECORD_CALLS = """
+INSERT INTO calls (attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds)
+SELECT %s, * FROM unnest(%s::int[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::float8[])
+ON CONFLICT DO NOTHING
+"""
+
+
+def record_calls(tx: Transaction, attempt_id: UUID, calls: Sequence[Call]) -> None:
+    """Store an attempt's calls, in one statement."""
+    if calls:
+        columns = [[getattr(call, name) for call in calls] for name in Call.__slots__]
+        tx.exec_driver_sql(_RECORD_CALLS, (attempt_id, *columns))
+
+
+def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str) -> tuple[int, float]:
+    """How many attempts of the item ended with this code, and how many seconds ago the first of them did."""
+    row = tx.exec_driver_sql(
+        "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at)), 0)::float8 FROM attempts "
+        "WHERE job_id = %s AND position = %s AND error_code = %s",
+        (job_id, position, error_code),
+    ).one()
+    return row[0], row[1]
+
+
+_HISTORY = """
+SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, error_detail, model
+  FROM attempts WHERE job_id = %s AND position = %s ORDER BY number
+"""
+
+_CALLS = """
+SELECT attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds
+  FROM calls WHERE attempt_id = ANY(%s) ORDER BY sequence
+"""
+
+
+def history(tx: Transaction, job_id: UUID, position: int) -> list[Attempt]:
+    """An item's attempts with their calls, in order."""
+    rows = tx.exec_driver_sql(_HISTORY, (job_id, position)).all()
+    calls: dict[UUID, list[Call]] = {row.attempt_id: [] for row in rows}
+    for attempt_id, *call in tx.exec_driver_sql(_CALLS, (list(calls),)):
+        calls[attempt_id].append(Call(*call))
+    return [replace(Attempt(*row), calls=tuple(calls[row.attempt_id])) for row in rows]

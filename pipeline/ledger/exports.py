@@ -1,0 +1,149 @@
+"""What an export is made of, read page by page, and the row that says it is frozen."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from pipeline.domain.results import ExportHeader, ManifestRecord
+from pipeline.errors import JobNotTerminal, LedgerError, NotFound
+from pipeline.ledger.connection import Ledger, Transaction
+
+PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One frozen manifest version. `sha256` is that of seal.json."""
+
+    export_id: UUID
+    job_id: UUID
+    export_version: int
+    sha256: str
+    row_count: int
+    frozen_at: datetime
+
+
+_HEADER = """
+SELECT job_id, idempotency_key, digest, export_version, state, options, total, coalesce(merged_rows, 0) AS merged_rows,
+       pending, running
+  FROM jobs WHERE job_id = %s
+"""
+
+
+def header(tx: Transaction, job_id: UUID, export_id_of: Callable[[UUID, int], UUID]) -> ExportHeader:
+    """The job's part of the seal; `export_id_of` makes the export's id of job and version.
+
+    Raises NotFound, and JobNotTerminal until it may be frozen: completed, or cancelled with nothing pending or running.
+    """
+    row = tx.exec_driver_sql(_HEADER, (job_id,)).one_or_none()
+    if row is None:
+        raise NotFound("job", str(job_id))
+    if row.state not in {"completed", "cancelled"} or row.pending + row.running:
+        raise JobNotTerminal(str(job_id), row.state, row.pending + row.running)
+    return ExportHeader(
+        job_id=str(row.job_id),
+        idempotency_key=row.idempotency_key,
+        digest=row.digest,
+        export_id=str(export_id_of(row.job_id, row.export_version)),
+        export_version=row.export_version,
+        supersedes=None,
+        job_state=row.state,
+        options=json.loads(row.options),
+        total=row.total,
+        merged_rows=row.merged_rows,
+    )
+
+
+_RECORDS = """
+SELECT items.position, items.document_id, items.account_id, items.source_sha256, items.state, items.attempt_count,
+       items.attempt_id::text, items.error_code, items.error_detail,
+       CASE WHEN items.state = 'succeeded' THEN attempts.summary END,
+       CASE WHEN items.state <> 'succeeded' THEN '[]'
+            WHEN jobs.reduce_id IS NULL THEN attempts.actions
+            ELSE coalesce(row_actions.actions, '[]') END,
+       CASE WHEN items.state = 'succeeded' AND attempts.warnings <> '[]'
+            THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
+                      ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
+            ELSE items.warnings END,
+       attempts.input_tokens, attempts.output_tokens, attempts.cost_usd, attempts.model
+  FROM items JOIN jobs USING (job_id)
+  LEFT JOIN attempts USING (attempt_id)
+  LEFT JOIN row_actions ON row_actions.job_id = items.job_id AND row_actions.reduce_id = jobs.reduce_id
+                       AND row_actions.position = items.position
+ WHERE items.job_id = %(job)s AND items.position >= %(next)s
+ ORDER BY items.position
+ LIMIT %(page)s
+"""
+
+
+def records(ledger: Ledger, job_id: UUID) -> Iterator[ManifestRecord]:
+    """One record per item in input order, by pages, each page a statement of its own.
+
+    In a cancelled job the actions are still the attempt's (FoundActions): nothing was merged.
+    """
+    after = 0
+    while True:
+        with ledger.statement() as tx:
+            page = tx.exec_driver_sql(_RECORDS, {"job": job_id, "next": after, "page": PAGE}).all()
+        yield from (ManifestRecord(*row) for row in page)
+        if len(page) < PAGE:
+            return
+        after = page[-1][0] + 1
+
+
+_ACTIONS = """
+SELECT ordinal, action FROM merged_actions JOIN jobs USING (job_id, reduce_id)
+ WHERE job_id = %(job)s AND ordinal >= %(next)s ORDER BY ordinal LIMIT %(page)s
+"""
+
+
+def merged_actions(ledger: Ledger, job_id: UUID) -> Iterator[str]:
+    """The merged set in its order, each a MergedAction as JSON text; empty in a cancelled job."""
+    after = 0
+    while True:
+        with ledger.statement() as tx:
+            page = tx.exec_driver_sql(_ACTIONS, {"job": job_id, "next": after, "page": PAGE}).all()
+        yield from (row.action for row in page)
+        if len(page) < PAGE:
+            return
+        after = page[-1].ordinal + 1
+
+
+_FOUND = "SELECT export_id, job_id, export_version, sha256, row_count, frozen_at FROM exports WHERE job_id = %s"
+
+
+def find(tx: Transaction, job_id: UUID) -> Export | None:
+    """The job's export, once frozen."""
+    row = tx.exec_driver_sql(_FOUND, (job_id,)).one_or_none()
+    return Export(*row) if row is not None else None
+
+
+_RECORD = """
+INSERT INTO exports (export_id, job_id, export_version, sha256, row_count)
+VALUES (%(export_id)s, %(job_id)s, %(export_version)s, %(sha256)s, %(row_count)s)
+ON CONFLICT (export_id) DO NOTHING
+"""
+
+_MARK = "UPDATE jobs SET frozen_at = clock_timestamp() WHERE job_id = %(job_id)s AND frozen_at IS NULL"
+
+
+def record(tx: Transaction, header: ExportHeader, sha256: str) -> Export:
+    """Say that the export is frozen; said again, the row that stands. Raises LedgerError if that has another hash.
+
+    The caller holds the job row's lock.
+    """
+    parameters = {
+        "export_id": header.export_id,
+        "job_id": header.job_id,
+        "export_version": header.export_version,
+        "sha256": sha256,
+        "row_count": header.total,
+    }
+    tx.exec_driver_sql(_RECORD, parameters)
+    tx.exec_driver_sql(_MARK, parameters)
+    standing = find(tx, UUID(header.job_id))
+    if standing is None or standing.sha256 != sha256:
+        raise LedgerError(f"export {header.export_id} is frozen with another hash: do not deliver this folder")
+    return standing

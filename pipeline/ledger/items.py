@@ -1,0 +1,450 @@
+r"""An item's arrows: one function, one guarded statement each. No row matched raises StaleArrow.
+
+    pending --release--> released --start--> running --settle--> succeeded | failed | skipped
+       ^------hold----------'                   |
+       ^------settle (requeue) | lose ----------'
+    pending | released | running --sweep(expired)--> failed      pending | released --sweep(cancelled)--> skipped
+
+What an event makes of an item is decided in `domain.lifecycle`; here stands whether it still may. Transitions that
+show outside raise the job's version by one and append one event with it; the caller holds the job row's lock.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pipeline.domain.lifecycle import Item
+from pipeline.errors import StaleArrow
+from pipeline.ledger.connection import Transaction
+from pipeline.ledger.jobs import LockedJob
+
+SWEEP_SIZE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A document that was given a lane: what its message says."""
+
+    job_id: UUID
+    position: int
+    dispatch_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A claimed item: the attempt that holds it and all that the work needs, in one read."""
+
+    job_id: UUID
+    position: int
+    attempt_id: UUID
+    number: int
+    charged: int
+    version: int
+    lane: int
+    started_at: datetime
+    attempt_until: datetime
+    document_id: str
+    account_id: str
+    consent_scope: str
+    retention_class: str
+    occurred_at: datetime | None
+    opportunity_id: str | None
+    contact_id: str | None
+    owner_hint: str | None
+    profile: str
+    language: str | None
+    max_attempts: int
+    expires_at: datetime
+    turns: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. A result has `result_hash`, `summary`, `actions` and `warnings` (JSON texts)."""
+
+    outcome: Literal["succeeded", "failed", "skipped", "requeued", "expired"]
+    error_code: str | None = None
+    error_detail: str | None = None
+    result_hash: str | None = None
+    summary: str | None = None
+    actions: str | None = None
+    warnings: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+
+
+_FREE_LANES = """
+SELECT lane
+  FROM generate_series(0, %(concurrency)s - 1) AS lane
+ WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.job_id = %(job)s AND items.lane = lane.lane)
+ ORDER BY lane
+ LIMIT %(wanted)s
+"""
+
+
+def free_lanes(tx: Transaction, job: LockedJob, wanted: int) -> list[int]:
+    """The lowest free lanes below the job's concurrency."""
+    parameters = {"job": job.job_id, "concurrency": job.concurrency, "wanted": wanted}
+    return list(tx.exec_driver_sql(_FREE_LANES, parameters).scalars())
+
+
+# Retries that are due go first, then documents that never had a turn. A paused gate or a reached deadline releases
+# nothing.
+_RELEASE = """
+WITH open_gate AS (
+    SELECT 1 WHERE NOT EXISTS (
+        SELECT 1 FROM gates WHERE profile = %(profile)s AND paused_until > %(now)s)
+), due AS (
+    SELECT position, available_at FROM items, open_gate
+     WHERE job_id = %(job)s AND available_at <= %(now)s
+     ORDER BY available_at, position LIMIT %(wanted)s
+), fresh AS (
+    SELECT position FROM items, open_gate
+     WHERE job_id = %(job)s AND position >= %(next_position)s AND state = 'pending' AND available_at IS NULL
+     ORDER BY position LIMIT %(wanted)s - (SELECT count(*) FROM due)
+), chosen AS (
+    SELECT position, row_number() OVER () AS n
+      FROM (SELECT position FROM due UNION ALL SELECT position FROM fresh) AS both_kinds
+), released AS (
+    UPDATE items
+       SET state = 'released', version = version + 1, available_at = NULL,
+           lane = (%(lanes)s::int[])[n], dispatch_id = (%(dispatches)s::uuid[])[n],
+           released_at = %(now)s, published_at = %(now)s, publishes = 1
+      FROM chosen
+     WHERE items.job_id = %(job)s AND items.position = chosen.position AND items.state = 'pending'
+    RETURNING items.job_id, items.position, items.dispatch_id
+), counted AS (
+    UPDATE jobs
+       SET pending = pending - n, running = running + n, nudged_at = NULL, nudges = 0,
+           next_position = greatest(next_position, (SELECT max(position) + 1 FROM fresh))
+      FROM (SELECT count(*) AS n FROM released) AS released_rows
+     WHERE job_id = %(job)s AND state = 'running' AND n > 0
+    RETURNING job_id
+)
+SELECT job_id, position, dispatch_id FROM released
+"""
+
+
+def release(tx: Transaction, job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> list[Released]:
+    """pending -> released for up to `len(lanes)` documents; fewer, or none, where nothing may go.
+
+    Raises no version: it is one transition with the admit, the settle or the `reopen` that made room.
+    """
+    if not lanes or job.state != "running" or job.expired or job.pending == 0:
+        return []
+    parameters = {
+        "job": job.job_id,
+        "profile": job.profile,
+        "now": job.now,
+        "wanted": len(lanes),
+        "next_position": job.next_position,
+        "lanes": list(lanes),
+        "dispatches": list(dispatches),
+    }
+    return [Released(*row) for row in tx.exec_driver_sql(_RELEASE, parameters)]
+
+
+# One row by its key: no job lock is needed, for nothing shows outside. A cancel that commits at the same moment comes
+# after this start; a start that sees the cancel does not happen.
+_START = """
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
+    UPDATE items
+       SET state = 'running', version = items.version + 1, attempt_count = attempt_count + 1,
+           attempt_id = %(attempt)s, suspect = false, progress = 0, cursor = 0,
+           attempt_until = now + %(attempt_seconds)s * interval '1 second',
+           lease_until = now + least(%(lease)s, %(attempt_seconds)s) * interval '1 second'
+      FROM jobs, clock
+     WHERE items.job_id = %(job)s AND items.position = %(position)s
+       AND items.dispatch_id = %(dispatch)s AND items.state = 'released'
+       AND jobs.job_id = items.job_id AND jobs.state = 'running' AND now < jobs.expires_at
+       AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > now)
+    RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at
+), attempt AS (
+    INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, released_at, started_at)
+    SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, released_at, started_at FROM claimed
+)
+SELECT job_id, position, attempt_id, attempt_count, charged, claimed.version, lane, started_at, attempt_until,
+       document_id, account_id, consent_scope, retention_class, occurred_at, opportunity_id, contact_id, owner_hint,
+       profile, language, max_attempts, expires_at, turns
+  FROM claimed JOIN texts USING (job_id, position)
+"""
+
+
+def start(
+    tx: Transaction, released: Released, *, attempt_id: UUID, worker: str, lease: float, attempt_seconds: float
+) -> Started | None:
+    """released -> running, for this dispatch only; None where it may not start (`refusal` says why)."""
+    parameters = {
+        "job": released.job_id,
+        "position": released.position,
+        "dispatch": released.dispatch_id,
+        "attempt": attempt_id,
+        "worker": worker,
+        "lease": lease,
+        "attempt_seconds": attempt_seconds,
+    }
+    row = tx.exec_driver_sql(_START, parameters).one_or_none()
+    return Started(*row) if row is not None else None
+
+
+_REFUSAL = """
+SELECT items.state, items.dispatch_id = %(dispatch)s AS same_dispatch, items.attempt_id, jobs.state AS job_state,
+       jobs.profile, clock_timestamp() >= jobs.expires_at AS expired,
+       (SELECT paused_until FROM gates WHERE gates.profile = jobs.profile AND paused_until > clock_timestamp())
+         AS paused_until
+  FROM items JOIN jobs USING (job_id)
+ WHERE job_id = %(job)s AND position = %(position)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a message could not start its item. `held_until` is set where only the provider's gate stood in the way."""
+
+    reason: Literal["unknown", "old-dispatch", "already-running", "terminal", "job-not-running", "expired", "paused"]
+    attempt_id: UUID | None = None
+    held_until: datetime | None = None
+
+
+def refusal(tx: Transaction, released: Released) -> Refusal:
+    """Read once more why the start matched no row."""
+    parameters = {"job": released.job_id, "position": released.position, "dispatch": released.dispatch_id}
+    row = tx.exec_driver_sql(_REFUSAL, parameters).one_or_none()
+    if row is None:
+        return Refusal("unknown")
+    if row.state in {"succeeded", "failed", "skipped"}:
+        return Refusal("terminal", row.attempt_id)
+    if not row.same_dispatch:
+        return Refusal("old-dispatch", row.attempt_id)
+    if row.state == "running":
+        return Refusal("already-running", row.attempt_id)
+    if row.job_state != "running":
+        return Refusal("job-not-running")
+    if row.expired:
+        return Refusal("expired")
+    return Refusal("paused", held_until=row.paused_until)
+
+
+_HOLD = """
+WITH held AS (
+    UPDATE items
+       SET state = 'pending', version = version + 1, lane = NULL, dispatch_id = NULL, available_at = %(until)s
+     WHERE job_id = %(job)s AND position = %(position)s AND dispatch_id = %(dispatch)s AND state = 'released'
+    RETURNING job_id, position, attempt_count
+), counted AS (
+    UPDATE jobs SET pending = pending + 1, running = running - 1, version = version + 1
+     WHERE job_id = (SELECT job_id FROM held)
+    RETURNING job_id, version
+)
+INSERT INTO events (job_id, version, kind, position, attempt, at)
+SELECT job_id, counted.version, 'held', position, attempt_count, %(now)s FROM held JOIN counted USING (job_id)
+"""
+
+
+def hold(tx: Transaction, job: LockedJob, released: Released, until: datetime) -> None:
+    """released -> pending, no attempt spent: the provider's gate is paused. Raises StaleArrow."""
+    parameters = {
+        "job": job.job_id,
+        "position": released.position,
+        "dispatch": released.dispatch_id,
+        "until": until,
+        "now": job.now,
+    }
+    if tx.exec_driver_sql(_HOLD, parameters).rowcount != 1:
+        raise StaleArrow("hold", "the item is not released under this dispatch")
+
+
+# Fenced by the attempt: it must be the item's last one, and either running or lost with no later start. The attempt's
+# own row is fenced too, so that one attempt settles once.
+_SETTLE = """
+WITH prior AS (
+    SELECT items.job_id, items.position, items.state, items.lane
+      FROM items JOIN attempts USING (job_id, position, attempt_id)
+     WHERE items.job_id = %(job)s AND items.position = %(position)s
+       AND items.attempt_id = %(attempt)s AND items.attempt_count = %(number)s
+       AND (items.state = 'running' AND attempts.outcome IS NULL
+            OR items.suspect AND items.state IN ('pending', 'released') AND attempts.outcome = 'lost')
+       FOR UPDATE OF items
+), settled AS (
+    UPDATE items
+       SET state = %(state)s, version = version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
+           attempt_until = NULL, available_at = %(available_at)s, charged = %(charged)s, progress = %(progress)s,
+           cursor = 0, suspect = false, error_code = %(item_error_code)s, error_detail = %(item_error_detail)s,
+           finished_at = %(finished_at)s
+      FROM prior
+     WHERE items.job_id = prior.job_id AND items.position = prior.position
+    RETURNING items.job_id, items.position, prior.state AS prior_state, prior.lane AS prior_lane
+), attempt AS (
+    UPDATE attempts
+       SET ended_at = %(now)s, outcome = %(outcome)s, error_code = %(error_code)s, error_detail = %(error_detail)s,
+           summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
+           input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s,
+           model = %(model)s
+     WHERE attempt_id = %(attempt)s AND EXISTS (SELECT 1 FROM settled)
+), counted AS (
+    UPDATE jobs
+       SET version = version + 1,
+           pending = pending + (%(state)s = 'pending')::int - (prior_state = 'pending')::int,
+           running = running - (prior_state IN ('released', 'running'))::int,
+           succeeded = succeeded + (%(state)s = 'succeeded')::int,
+           failed = failed + (%(state)s = 'failed')::int,
+           skipped = skipped + (%(state)s = 'skipped')::int
+      FROM settled
+     WHERE jobs.job_id = settled.job_id
+    RETURNING jobs.job_id, jobs.version
+), event AS (
+    INSERT INTO events (job_id, version, kind, position, attempt, error_code, at)
+    SELECT job_id, counted.version, %(kind)s, position, %(number)s, %(error_code)s, coalesce(%(finished_at)s, %(now)s)
+      FROM settled JOIN counted USING (job_id)
+)
+SELECT prior_lane FROM settled
+"""
+
+
+def settle(tx: Transaction, job: LockedJob, started: Started, item: Item, kind: str, outcome: Outcome) -> int | None:
+    """running -> `item.state`, for this attempt only; returns the lane that it frees, if it held one.
+
+    `item` is what `lifecycle.apply` made of it, `kind` the transition's name. Raises StaleArrow where the item has
+    moved on: then the caller rolls back and keeps the result on its attempt (`keep_late`).
+    """
+    parameters = _outcome_parameters(outcome) | {
+        "job": job.job_id,
+        "position": started.position,
+        "attempt": started.attempt_id,
+        "number": started.number,
+        "state": item.state,
+        "available_at": item.available_at,
+        "charged": item.charged,
+        "progress": item.progress,
+        "item_error_code": item.error_code if item.state in {"failed", "skipped"} else None,
+        "item_error_detail": outcome.error_detail if item.state in {"failed", "skipped"} else None,
+        "finished_at": item.finished_at,
+        "now": job.now,
+        "kind": kind,
+    }
+    row = tx.exec_driver_sql(_SETTLE, parameters).one_or_none()
+    if row is None:
+        raise StaleArrow("settle", "a later attempt has started or the item is terminal")
+    lane: int | None = row.prior_lane
+    return lane
+
+
+_KEEP_LATE = """
+UPDATE attempts
+   SET ended_at = clock_timestamp(), outcome = 'late', error_code = %(error_code)s, error_detail = %(error_detail)s,
+       summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
+       input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s, model = %(model)s
+ WHERE attempt_id = %(attempt)s
+   AND (outcome IS NULL OR outcome IN ('lost', 'expired', 'skipped') AND result_hash IS NULL)
+"""
+
+
+def keep_late(tx: Transaction, attempt_id: UUID, outcome: Outcome) -> bool:
+    """Store a result that came too late on its attempt; it is never applied. False where the attempt has one."""
+    parameters = _outcome_parameters(outcome) | {"attempt": attempt_id}
+    return tx.exec_driver_sql(_KEEP_LATE, parameters).rowcount == 1
+
+
+def _outcome_parameters(outcome: Outcome) -> dict[str, Any]:
+    return {name: getattr(outcome, name) for name in Outcome.__slots__}
+
+
+_RENEW = """
+UPDATE items
+   SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second', attempt_until)
+ WHERE (job_id, position) IN (
+        SELECT job_id, position FROM items
+         WHERE lane IS NOT NULL AND state = 'running' AND attempt_id = ANY(%(attempts)s)
+           FOR UPDATE SKIP LOCKED)
+"""
+
+
+def renew_leases(tx: Transaction, attempts: Sequence[UUID], lease: float) -> int:
+    """Renew the leases of a process's attempts by one statement, never past an attempt's deadline. Returns how many."""
+    return tx.exec_driver_sql(_RENEW, {"attempts": list(attempts), "lease": lease}).rowcount
+
+
+# Numbered in position order: one version and one event each, in one statement.
+_SWEEP = """
+WITH swept AS (
+    SELECT job_id, position, attempt_count, attempt_id, state, row_number() OVER (ORDER BY position) AS n
+      FROM (SELECT * FROM items
+             WHERE job_id = %(job)s AND state = ANY(%(states)s)
+             ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
+), ended AS (
+    UPDATE items
+       SET state = %(state)s, version = items.version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
+           attempt_until = NULL, available_at = NULL, suspect = false, progress = 0, error_code = %(code)s,
+           finished_at = %(at)s
+      FROM swept
+     WHERE items.job_id = swept.job_id AND items.position = swept.position
+), attempt AS (
+    UPDATE attempts SET ended_at = %(at)s, outcome = %(outcome)s, error_code = %(code)s
+      FROM swept
+     WHERE attempts.attempt_id = swept.attempt_id AND swept.state = 'running' AND attempts.outcome IS NULL
+), tally AS (
+    SELECT count(*) AS n, count(*) FILTER (WHERE state = 'pending') AS were_pending FROM swept
+), counted AS (
+    UPDATE jobs
+       SET version = version + n, pending = pending - were_pending, running = running - (n - were_pending),
+           failed = failed + CASE WHEN %(state)s = 'failed' THEN n ELSE 0 END,
+           skipped = skipped + CASE WHEN %(state)s = 'skipped' THEN n ELSE 0 END
+      FROM tally
+     WHERE job_id = %(job)s AND n > 0
+    RETURNING jobs.version - n AS before
+), event AS (
+    INSERT INTO events (job_id, version, kind, position, attempt, error_code, at)
+    SELECT job_id, before + swept.n, %(kind)s, position, nullif(attempt_count, 0), %(code)s, %(at)s
+      FROM swept, counted
+)
+SELECT n FROM tally
+"""
+
+
+def sweep_cancelled(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
+    """pending | released -> skipped(cancelled), up to `limit` items of a cancelled job; returns how many."""
+    return _sweep(tx, job, ["pending", "released"], "skipped", "cancelled", job.now, limit)
+
+
+def sweep_expired(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
+    """Any open item -> failed(expired), stamped at the deadline, up to `limit` items; returns how many."""
+    if not job.expired:
+        return 0
+    return _sweep(tx, job, ["pending", "released", "running"], "failed", "expired", job.expires_at, limit)
+
+
+def _sweep(tx: Transaction, job: LockedJob, states: list[str], state: str, code: str, at: datetime, limit: int) -> int:
+    parameters = {
+        "job": job.job_id,
+        "states": states,
+        "state": state,
+        "code": code,
+        "kind": code if code == "expired" else "skipped",
+        "outcome": "expired" if code == "expired" else "skipped",
+        "at": at,
+        "limit": limit,
+    }
+    swept: int = tx.exec_driver_sql(_SWEEP, parameters).scalar_one()
+    return swept
+
+
+_REOPENED = """
+WITH counted AS (
+    UPDATE jobs SET version = version + %(n)s WHERE job_id = %(job)s RETURNING version - %(n)s AS before
+)
+INSERT INTO events (job_id, version, kind, position, at)
+SELECT %(job)s, before + n, 'released', position, %(now)s
+  FROM counted, unnest(%(positions)s::int[]) WITH ORDINALITY AS released(position, n)
+"""
+
+
+def announce(tx: Transaction, job: LockedJob, released: Sequence[Released]) -> None:
+    """One version and event per document that was released without a settle (reconcile opens lanes so)."""
+    if released:
+        positions = [one.position for one in released]
+        parameters = {"job": job.job_id, "n": len(positions), "positions": positions, "now": job.now}
+        tx.exec_driver_sql(_REOPENED, parameters)

@@ -1,0 +1,118 @@
+r"""The job's own arrows, and the lock that every transaction on a job takes first.
+
+accepted --admit--> running --complete--> completed
+    \___________cancel____________> cancelled
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pipeline.domain.results import JobState
+from pipeline.errors import NotFound, StaleArrow
+from pipeline.ledger.connection import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class LockedJob:
+    """The job row under its lock. `now` is the database's clock, read after the lock was had."""
+
+    job_id: UUID
+    state: JobState
+    now: datetime
+    expires_at: datetime
+    profile: str
+    require: Literal["any", "all"]
+    concurrency: int
+    max_attempts: int
+    next_position: int
+    total: int
+    pending: int
+    running: int
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has come."""
+        return self.now >= self.expires_at
+
+
+# The CTE is materialised because of its row lock, so the clock is read after the lock was had.
+_LOCK = """
+WITH job AS MATERIALIZED (
+    SELECT job_id, state, expires_at, profile, require, concurrency, max_attempts, next_position, total, pending,
+           running
+      FROM jobs
+     WHERE job_id = %(job)s
+       FOR NO KEY UPDATE
+)
+SELECT job_id, state, clock_timestamp() AS now, expires_at, profile, require, concurrency, max_attempts, next_position,
+       total, pending, running
+  FROM job
+"""
+
+
+def lock(tx: Transaction, job_id: UUID) -> LockedJob:
+    """Lock the job row before anything else of the job is changed. Raises NotFound."""
+    row = tx.exec_driver_sql(_LOCK, {"job": job_id}).one_or_none()
+    if row is None:
+        raise NotFound("job", str(job_id))
+    return LockedJob(*row)
+
+
+_ADMIT = """
+WITH admitted AS (
+    UPDATE jobs SET state = 'running', version = version + 1, admitted_at = %(now)s, nudged_at = NULL, nudges = 0
+     WHERE job_id = %(job)s AND state = 'accepted'
+    RETURNING job_id, version
+)
+INSERT INTO events (job_id, version, kind, at)
+SELECT job_id, version, 'admitted', %(now)s FROM admitted
+"""
+
+
+def admit(tx: Transaction, job: LockedJob) -> None:
+    """accepted -> running. Raises StaleArrow where it was admitted or cancelled before."""
+    _one(tx.exec_driver_sql(_ADMIT, {"job": job.job_id, "now": job.now}).rowcount, "admit", job.state)
+
+
+_COMPLETE = """
+WITH completed AS (
+    UPDATE jobs
+       SET state = 'completed', version = version + 1, reduce_id = %(reduce)s, ended_at = %(now)s,
+           merged_rows = (SELECT count(*) FROM merged_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s),
+           nudged_at = NULL, nudges = 0
+     WHERE job_id = %(job)s AND state = 'running' AND pending = 0 AND running = 0
+       AND total = (SELECT count(*) FROM items WHERE job_id = %(job)s AND state IN ('succeeded', 'failed', 'skipped'))
+    RETURNING job_id, version
+)
+INSERT INTO events (job_id, version, kind, at)
+SELECT job_id, version, 'completed', %(now)s FROM completed
+"""
+
+
+def complete(tx: Transaction, job: LockedJob, reduce_id: UUID) -> None:
+    """running -> completed with the merged rows of `reduce_id`; counts the items itself. Raises StaleArrow."""
+    done = tx.exec_driver_sql(_COMPLETE, {"job": job.job_id, "reduce": reduce_id, "now": job.now}).rowcount
+    _one(done, "complete", f"{job.state}, {job.pending + job.running} open")
+
+
+_CANCEL = """
+WITH cancelled AS (
+    UPDATE jobs SET state = 'cancelled', version = version + 1, ended_at = %(now)s, nudged_at = NULL, nudges = 0
+     WHERE job_id = %(job)s AND state IN ('accepted', 'running')
+    RETURNING job_id, version
+)
+INSERT INTO events (job_id, version, kind, at)
+SELECT job_id, version, 'cancelled', %(now)s FROM cancelled
+"""
+
+
+def cancel(tx: Transaction, job: LockedJob) -> None:
+    """accepted | running -> cancelled; the items are swept afterwards. Raises StaleArrow."""
+    _one(tx.exec_driver_sql(_CANCEL, {"job": job.job_id, "now": job.now}).rowcount, "cancel", job.state)
+
+
+def _one(rows: int, arrow: str, reason: str) -> None:
+    if rows != 1:
+        raise StaleArrow(arrow, f"the job is {reason}")

@@ -1,0 +1,160 @@
+"""What reconcile looks for. Each query is bounded and marks what it hands out, so that two reconcilers share the work.
+
+A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for again with doubling backoff. The message
+that its own flow sends usually makes that needless.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from pipeline.ledger.connection import Transaction
+from pipeline.ledger.items import Released
+
+BOUND = 100
+
+
+def record_tick(tx: Transaction, worker: str) -> float:
+    """Stamp this tick; returns the seconds since the one before (0 for the first ever)."""
+    gap: float = tx.exec_driver_sql(
+        "INSERT INTO reconciler (one, last_tick, worker) VALUES (1, clock_timestamp(), %(worker)s) "
+        "ON CONFLICT (one) DO UPDATE SET last_tick = excluded.last_tick, worker = excluded.worker "
+        "RETURNING extract(epoch FROM last_tick - coalesce((SELECT last_tick FROM reconciler), last_tick))::float8",
+        {"worker": worker},
+    ).scalar_one()
+    return gap
+
+
+_GRANT = """
+UPDATE items
+   SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second', attempt_until)
+ WHERE (job_id, position) IN (
+        SELECT job_id, position FROM items
+         WHERE lane IS NOT NULL AND state = 'running'
+           AND lease_until < clock_timestamp() + %(lease)s * interval '1 second'
+           FOR UPDATE SKIP LOCKED)
+"""
+
+
+def grant_leases(tx: Transaction, lease: float) -> int:
+    """Give every running attempt a fresh lease: after a gap nobody could renew, so an expiry means nothing."""
+    return tx.exec_driver_sql(_GRANT, {"lease": lease}).rowcount
+
+
+Hop = Literal["admit", "reduce", "freeze"]
+
+_DUE_HOPS: dict[Hop, str] = {
+    "admit": "state = 'accepted'",
+    "reduce": "state = 'running' AND pending + running = 0",
+    "freeze": "(state = 'completed' OR state = 'cancelled' AND pending + running = 0)",
+}
+
+_NUDGE = """
+WITH due AS (
+    SELECT job_id, nudged_at IS NULL AS first_seen FROM jobs
+     WHERE frozen_at IS NULL AND {condition}
+       AND (nudged_at IS NULL
+            OR nudged_at < clock_timestamp()
+                           - least(%(grace)s * power(2, least(nudges, 20)), %(longest)s) * interval '1 second')
+     ORDER BY created_at LIMIT {bound} FOR NO KEY UPDATE SKIP LOCKED
+), nudged AS (
+    UPDATE jobs SET nudged_at = clock_timestamp(), nudges = nudges + (NOT first_seen)::int
+      FROM due WHERE jobs.job_id = due.job_id
+    RETURNING jobs.job_id, first_seen
+)
+SELECT job_id FROM nudged WHERE NOT first_seen
+"""
+
+
+def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
+    """Jobs whose next hop is overdue. First seen, they get a twelfth of a lease; then doubling, at most 15 leases."""
+    statement = _NUDGE.format(condition=_DUE_HOPS[hop], bound=BOUND)
+    return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A running item whose lease ran out."""
+
+    job_id: UUID
+    position: int
+    attempt_id: UUID
+    number: int
+
+
+def lost_leases(tx: Transaction) -> list[Lost]:
+    """Running items whose lease ran out, oldest first."""
+    rows = tx.exec_driver_sql(
+        "SELECT job_id, position, attempt_id, attempt_count FROM items "
+        f"WHERE lane IS NOT NULL AND state = 'running' AND lease_until < clock_timestamp() "
+        f"ORDER BY lease_until LIMIT {BOUND}"
+    )
+    return [Lost(*row) for row in rows]
+
+
+# A later release that has started shows that the queue has moved past this one: its message is lost. Otherwise it may
+# only be waiting, and is repeated with doubling backoff from one lease to fifteen.
+_UNSTARTED = """
+WITH passed AS (
+    SELECT max(released_at) AS until FROM attempts
+     WHERE started_at > clock_timestamp() - 2 * %(lease)s * interval '1 second'
+), overdue AS (
+    SELECT job_id, position FROM items, passed
+     WHERE lane IS NOT NULL AND state = 'released'
+       AND (published_at < passed.until AND published_at < clock_timestamp() - %(grace)s * interval '1 second'
+            OR published_at < clock_timestamp()
+                 - least(%(lease)s * power(2, least(publishes - 1, 20)), %(longest)s) * interval '1 second')
+     ORDER BY published_at LIMIT {bound} FOR UPDATE OF items SKIP LOCKED
+)
+UPDATE items SET published_at = clock_timestamp(), publishes = least(publishes + 1, 100)
+  FROM overdue WHERE items.job_id = overdue.job_id AND items.position = overdue.position
+RETURNING items.job_id, items.position, items.dispatch_id
+"""
+
+
+def unstarted(tx: Transaction, lease: float) -> list[Released]:
+    """Released items whose message seems lost; to be published again under the same dispatch."""
+    parameters = {"lease": lease, "grace": lease / 12, "longest": lease * 15}
+    return [Released(*row) for row in tx.exec_driver_sql(_UNSTARTED.format(bound=BOUND), parameters)]
+
+
+_OPENABLE = """
+SELECT job_id FROM jobs
+ WHERE frozen_at IS NULL AND state = 'running' AND pending > 0 AND running < concurrency
+   AND expires_at > clock_timestamp()
+   AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > clock_timestamp())
+   AND (EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND available_at <= clock_timestamp())
+        OR EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND position >= next_position
+                      AND items.state = 'pending' AND available_at IS NULL))
+ ORDER BY created_at LIMIT {bound}
+"""
+
+
+def openable(tx: Transaction) -> list[UUID]:
+    """Running jobs with a free lane and a document that may be released now."""
+    return list(tx.exec_driver_sql(_OPENABLE.format(bound=BOUND)).scalars())
+
+
+_EXPIRED = """
+SELECT job_id FROM jobs
+ WHERE frozen_at IS NULL AND pending + running > 0 AND expires_at <= clock_timestamp()
+ ORDER BY expires_at LIMIT {bound}
+"""
+
+
+def expired(tx: Transaction) -> list[UUID]:
+    """Jobs past their deadline with open items."""
+    return list(tx.exec_driver_sql(_EXPIRED.format(bound=BOUND)).scalars())
+
+
+_UNDRAINED = """
+SELECT job_id FROM jobs
+ WHERE frozen_at IS NULL AND state = 'cancelled' AND pending + running > 0
+   AND EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND items.state IN ('pending', 'released'))
+ ORDER BY created_at LIMIT {bound}
+"""
+
+
+def undrained(tx: Transaction) -> list[UUID]:
+    """Cancelled jobs whose sweep was interrupted."""
+    return list(tx.exec_driver_sql(_UNDRAINED.format(bound=BOUND)).scalars())

@@ -1,0 +1,117 @@
+"""What the reducer reads and writes: one merge group at a time, under a `reduce_id` that counts only once completed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple
+from uuid import UUID
+
+from psycopg import Cursor
+
+from pipeline.domain.results import JobState
+from pipeline.errors import NotFound
+from pipeline.ledger.connection import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class ReducibleJob:
+    """A job as the reducer and the exporter see it."""
+
+    job_id: UUID
+    workspace: str
+    state: JobState
+    require: Literal["any", "all"]
+    export_version: int
+    open_items: int
+    reduce_id: UUID | None
+
+
+_JOB = """
+SELECT job_id, workspace, state, require, export_version, pending + running, reduce_id FROM jobs WHERE job_id = %s
+"""
+
+
+def reducible_job(tx: Transaction, job_id: UUID) -> ReducibleJob:
+    """Read the job. Raises NotFound."""
+    row = tx.exec_driver_sql(_JOB, (job_id,)).one_or_none()
+    if row is None:
+        raise NotFound("job", str(job_id))
+    return ReducibleJob(*row)
+
+
+class GroupRow(NamedTuple):
+    """A merge group of a job."""
+
+    account_id: str
+    consent_scope: str
+    retention_class: str
+
+
+def groups(tx: Transaction, job_id: UUID) -> list[GroupRow]:
+    """The job's merge groups, in order of their names (by code point, whatever the database's collation)."""
+    rows = tx.exec_driver_sql(
+        'SELECT DISTINCT account_id COLLATE "C" AS a, consent_scope COLLATE "C" AS s, retention_class COLLATE "C" AS r '
+        "FROM items WHERE job_id = %s ORDER BY a, s, r",
+        (job_id,),
+    )
+    return [GroupRow(*row) for row in rows]
+
+
+class MemberRow(NamedTuple):
+    """One document of a group: its actions (FoundActions, JSON text) or the code for which it gave none."""
+
+    position: int
+    document_id: str
+    state: str
+    error_code: str | None
+    opportunity_id: str | None
+    occurred_at: datetime | None
+    actions: str | None
+
+
+_MEMBERS = """
+SELECT items.position, items.document_id, items.state, items.error_code, items.opportunity_id, items.occurred_at,
+       CASE WHEN items.state = 'succeeded' THEN attempts.actions END
+  FROM items LEFT JOIN attempts USING (attempt_id)
+ WHERE items.job_id = %(job)s AND account_id = %(account_id)s AND consent_scope = %(consent_scope)s
+   AND retention_class = %(retention_class)s
+   AND (items.state <> 'succeeded' OR attempts.actions <> '[]')
+ ORDER BY items.position
+"""
+
+
+def members(tx: Transaction, job_id: UUID, group: GroupRow) -> list[MemberRow]:
+    """The documents of a group that have actions or are missing; succeeded ones without actions bring nothing."""
+    rows = tx.exec_driver_sql(_MEMBERS, {"job": job_id, **group._asdict()})
+    return [MemberRow(*row) for row in rows]
+
+
+class MergedRow(NamedTuple):
+    """One merged action: its place in the merged set, its key and the whole MergedAction as JSON text."""
+
+    ordinal: int
+    action_key: str
+    action: str
+
+
+def write_group(
+    tx: Transaction, job_id: UUID, reduce_id: UUID, merged: Sequence[MergedRow], rows: Sequence[tuple[int, str]]
+) -> None:
+    """Store a group's merged actions, and per position the document's own actions as they stand in its row."""
+    cursor: Cursor[tuple[object, ...]] = tx.connection.cursor()  # type: ignore[assignment]  # psycopg's, by the dialect
+    with cursor.copy("COPY merged_actions (job_id, reduce_id, ordinal, action_key, action) FROM STDIN") as copy:
+        for one in merged:
+            copy.write_row((job_id, reduce_id, *one))
+    with cursor.copy("COPY row_actions (job_id, reduce_id, position, actions) FROM STDIN") as copy:
+        for position, actions in rows:
+            copy.write_row((job_id, reduce_id, position, actions))
+
+
+def discard(tx: Transaction, job_id: UUID) -> None:
+    """Delete what reducers that did not finish have written."""
+    for table in ("merged_actions", "row_actions"):
+        tx.exec_driver_sql(
+            f"DELETE FROM {table} WHERE job_id = %(job)s "
+            "AND reduce_id IS DISTINCT FROM (SELECT reduce_id FROM jobs WHERE job_id = %(job)s)",
+            {"job": job_id},
+        )
