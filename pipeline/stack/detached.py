@@ -18,6 +18,7 @@ from pipeline.errors import StackError
 from pipeline.settings import Settings
 from pipeline.stack.folder import Folder, State
 from pipeline.stack.owner import stop_leftovers
+from pipeline.stack.parts import ends_by
 
 _LOG_NAME = "up"
 _UP_SECONDS = 180.0
@@ -56,15 +57,17 @@ def down(settings: Settings) -> bool:
     if not folder.path.exists():
         return False
     deadline = time.monotonic() + _DOWN_SECONDS
-    asked: int | None = None
+    owner: psutil.Process | None = None
     while (lock := folder.lock()) is None:
-        asked = asked or _ask_to_end(folder.read_state())
+        owner = owner or _ask_to_end(folder.read_state())
         if time.monotonic() >= deadline:
-            raise StackError(f"the owner of {folder.path} (pid {asked}) does not end: see {folder.logs}")
+            raise StackError(f"the owner of {folder.path} does not end: see {folder.logs}")
         time.sleep(_POLL_SECONDS)
     with lock:
-        was_running = asked is not None or folder.read_state() is not None
+        was_running = owner is not None or folder.read_state() is not None
         stop_leftovers(folder)
+    if owner:
+        ends_by(deadline, owner)
     return was_running
 
 
@@ -109,11 +112,10 @@ def _wait_ready(folder: Folder, child: int | None) -> int:
         time.sleep(_POLL_SECONDS)
 
 
-def _ask_to_end(state: State | None) -> int | None:
-    """SIGTERM the recorded owner; None while there is none to ask."""
-    process = state.owner.find() if state else None
-    if state is None or process is None:
-        return None
-    with suppress(psutil.NoSuchProcess):
-        process.send_signal(signal.SIGTERM)
-    return state.owner.pid
+def _ask_to_end(state: State | None) -> psutil.Process | None:
+    """SIGTERM the recorded owner and return it; None while there is none to ask."""
+    owner = state.owner.find() if state else None
+    if owner:
+        with suppress(psutil.NoSuchProcess):
+            owner.send_signal(signal.SIGTERM)
+    return owner

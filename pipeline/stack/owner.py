@@ -68,7 +68,10 @@ class Owner:
     def _change(self, **fields: Any) -> None:
         with self._guard:  # the supervisor's thread records restarts
             self._state = self._state.model_copy(update=fields)
-            self._folder.write_state(self._state)
+            try:
+                self._folder.write_state(self._state)
+            except OSError as error:  # a full disk must neither end supervision nor keep us from stopping
+                log.error("state not recorded", folder=str(self._folder.path), error=error.strerror)  # noqa: TRY400 - one line
 
 
 def stop_leftovers(folder: Folder) -> None:

@@ -63,6 +63,15 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+def ends_by(deadline: float, process: psutil.Process) -> bool:
+    """Wait until the process has ended (True) or the monotonic clock reaches `deadline` (False)."""
+    while has_life(process):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True
+
+
 def _stop_together(parts: Sequence[Part]) -> None:
     """Only the leaders are signalled: a pool that gets SIGTERM itself could not finish its documents."""
     running = [(part, process) for part in parts if (process := part.process.find())]
@@ -71,16 +80,8 @@ def _stop_together(parts: Sequence[Part]) -> None:
             process.send_signal(part.stop_signal)
     begun = time.monotonic()
     for part, process in running:
-        if not _ends_by(begun + part.grace, process):
+        if not ends_by(begun + part.grace, process):
             log.warning("part killed", part=part.name, pid=process.pid, grace=part.grace)
         kill_group(process.pid)
     for _, process in running:
-        _ends_by(time.monotonic() + _KILL_SECONDS, process)
-
-
-def _ends_by(deadline: float, process: psutil.Process) -> bool:
-    while has_life(process):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+        ends_by(time.monotonic() + _KILL_SECONDS, process)

@@ -135,21 +135,22 @@ def _create_database(password_file: Path, binary: Path, data: Path, user: str | 
 
 
 def _run(command: tuple[str, ...], cwd: Path, user: str | None, given: str = "") -> None:
-    done = subprocess.run(  # noqa: S603 - our own argv, no shell
-        command,
-        cwd=cwd,
-        env={"LC_ALL": "C"},
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        # A Ctrl-C must not leave half a cluster behind silently: we are told, and the next start begins afresh.
-        start_new_session=True,
-        **account.identity(user),
-    )
-    if done.returncode != 0:
-        said = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        raise StackError(f"{Path(command[0]).name} failed, so there is no embedded PostgreSQL: {said}")
+    try:
+        subprocess.run(  # noqa: S603 - our own argv, no shell
+            command,
+            cwd=cwd,
+            env={"LC_ALL": "C"},
+            input=given,
+            capture_output=True,
+            text=True,
+            check=True,
+            **account.identity(user),
+        )
+    except OSError as error:
+        raise StackError(f"cannot run {command[0]} as {user or 'this user'}: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or ["no output"])[-1]
+        raise StackError(f"the embedded PostgreSQL cannot be made: {Path(command[0]).name}: {said}") from None
 
 
 def _stop_unrecorded(data: Path) -> None:

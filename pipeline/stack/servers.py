@@ -15,7 +15,8 @@ log = structlog.get_logger(__name__)
 
 #: Long enough for PostgreSQL to recover from a crash.
 READY_SECONDS = 120.0
-_TRIES = 4
+#: Three more tries, doubling from 0.2 s.
+_LONGEST_DELAY_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 
 
@@ -47,16 +48,14 @@ class _Launch:
 
     def wait(self) -> int:
         delay = None
-        for _ in range(_TRIES - 1):
-            if self._is_up():
-                return self._port
+        while not self._is_up():
             delay = next_delay(delay, 0.0)
-            log.warning("server start repeated", program=self._program.name, after=delay)
+            if delay > _LONGEST_DELAY_SECONDS:
+                raise StackError(f"{self._program.name} does not start: {self._last_words()}")
+            log.warning("server ended while starting", program=self._program.name, again_in=delay)
             time.sleep(delay)
             self._spawn()
-        if self._is_up():
-            return self._port
-        raise StackError(f"{self._program.name} does not start: {self._folder.last_words(self._program.name)}")
+        return self._port
 
     def _spawn(self) -> None:
         self._port = free_port()
@@ -71,7 +70,9 @@ class _Launch:
                 self._supervisor.forget(self._child)
                 return False
             if time.monotonic() >= deadline:
-                last = self._folder.last_words(self._program.name)
-                raise StackError(f"{self._program.name} is not ready after {READY_SECONDS:.0f} s: {last}")
+                raise StackError(f"{self._program.name} is not ready after {READY_SECONDS:.0f} s: {self._last_words()}")
             time.sleep(_POLL_SECONDS)
         return True
+
+    def _last_words(self) -> str:
+        return self._folder.last_words(self._program.name)

@@ -1,0 +1,37 @@
+"""Interrupts leave by exceptions, and wait while something must not be cut short."""
+
+import signal
+
+import pytest
+
+from pipeline.stack.signals import deferred, ending_in_order
+
+
+def test_a_terminated_owner_leaves_by_an_exception_with_the_shells_exit_code():
+    with pytest.raises(SystemExit) as caught, ending_in_order():
+        signal.raise_signal(signal.SIGTERM)
+    assert caught.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_ignored_hangup_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ending_in_order():
+            signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_an_interrupt_waits_until_the_block_is_done():
+    steps = []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(steps)
+    assert steps == ["finished"]
+
+
+def interrupted(steps):
+    with deferred():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("finished")
