@@ -1,0 +1,152 @@
+"""A batch: files, folders and documents -> IncomingDocuments, one in memory at a time.
+
+A document that is merely bad (empty, not text, too large) comes with its fault and will be a failed row; what makes
+the batch itself wrong is a Problem with its place.
+"""
+
+import hashlib
+import os
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import rfc8785
+from pydantic import ValidationError
+
+from pipeline.domain.documents import (
+    DocumentFields,
+    DocumentInput,
+    Fault,
+    IncomingDocument,
+    Transcript,
+    Turn,
+    Warning,
+)
+from pipeline.domain.text import is_storable, storable
+from pipeline.errors import ItemFailure, Problem
+from pipeline.transcripts import ndjson, shape
+from pipeline.transcripts.folder import File, files
+from pipeline.transcripts.read import MAX_BYTES, nobody_speaks, read, too_large
+
+
+def read_paths(
+    paths: Sequence[Path], account: str | None = None, id_prefix: str = ""
+) -> Iterator[IncomingDocument | Problem]:
+    """Everything below the paths, in a stable order.
+
+    A transcript's document_id is `id_prefix` and its path relative to the one given; its account is `account`, or the
+    name of the folder it lies in. Documents in .ndjson and .jsonl files bring their own.
+    """
+    for path in paths:
+        for entry in files(path):
+            if isinstance(entry, Problem):
+                yield entry
+            else:
+                yield from _documents(entry, account, id_prefix)
+
+
+def incoming(document: DocumentInput, place: str) -> IncomingDocument:
+    """One document that was given as fields, not as a file: its transcript is read as a file's would be."""
+    if document.turns is not None:
+        return _from_turns(document, document.turns, place)
+    return _from_text(document, document.transcript or "", place)
+
+
+def _documents(file: File, account: str | None, id_prefix: str) -> Iterator[IncomingDocument | Problem]:
+    try:
+        if not file.holds_lines:
+            yield from _from_file(file, account, id_prefix)
+            return
+        for line in ndjson.documents(file.path, file.place):
+            yield line if isinstance(line, Problem) else incoming(*line)
+    except OSError as error:
+        yield Problem(file.place, f"cannot be read: {error.strerror or 'input or output error'}")
+
+
+def _from_file(file: File, account: str | None, id_prefix: str) -> Iterator[IncomingDocument | Problem]:
+    given = {"document_id": id_prefix + file.name, "account_id": _folder(file.path) if account is None else account}
+    try:
+        fields = DocumentFields.model_validate(given)
+    except ValidationError as error:
+        yield from shape.problems(error, file.place)
+        return
+    data, sha256 = _contents(file.path)
+    yield _incoming(fields, given | {"transcript": {"sha256": sha256}}, sha256, _words(data), file.place)
+
+
+def _folder(path: Path) -> str:
+    """The name of the folder that a file lies in, whichever way it was given."""
+    return unicodedata.normalize("NFC", Path(os.path.abspath(path)).parent.name)  # noqa: PTH100 - resolve() follows links
+
+
+def _contents(path: Path) -> tuple[bytes | None, str]:
+    """The bytes, None where they are too many to hold, and their sha256 in both cases."""
+    with path.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+        if len(data) <= MAX_BYTES:
+            return data, hashlib.sha256(data).hexdigest()
+        stream.seek(0)
+        return None, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _from_text(document: DocumentInput, text: str, place: str) -> IncomingDocument:
+    """JSON can hold half a surrogate pair: it is hashed as it was given and read as U+FFFD."""
+    sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    words = _words(storable(text).encode())
+    if not is_storable(text):
+        words = words._replace(warnings=(Warning(code="replaced_characters", place="transcript"), *words.warnings))
+    given = _given(document)
+    return _incoming(
+        DocumentFields.model_validate(given), given | {"transcript": {"sha256": sha256}}, sha256, words, place
+    )
+
+
+def _from_turns(document: DocumentInput, turns: tuple[Turn, ...], place: str) -> IncomingDocument:
+    canonical = rfc8785.dumps([turn.model_dump(exclude_unset=True) for turn in turns])
+    sha256 = hashlib.sha256(canonical).hexdigest()
+    transcript = Transcript(turns=turns)
+    words = _bad(nobody_speaks()) if transcript.is_blank() else _Words(transcript)
+    given = _given(document)
+    return _incoming(DocumentFields.model_validate(given), given | {"turns": {"sha256": sha256}}, sha256, words, place)
+
+
+def _given(document: DocumentInput) -> dict[str, Any]:
+    """Every field as the caller gave it, but for the words."""
+    return document.model_dump(mode="json", exclude_unset=True, exclude={"transcript", "turns"})
+
+
+class _Words(NamedTuple):
+    """What reading gave: a transcript or the fault."""
+
+    transcript: Transcript | None
+    fault: Fault | None = None
+    warnings: tuple[Warning, ...] = ()
+
+
+def _words(data: bytes | None) -> _Words:
+    if data is None:
+        return _bad(too_large())
+    try:
+        reading = read(data)
+    except ItemFailure as failure:
+        return _bad(failure)
+    return _Words(reading.transcript, warnings=reading.warnings)
+
+
+def _bad(failure: ItemFailure) -> _Words:
+    return _Words(None, Fault(code=failure.error_code, detail=failure.detail))
+
+
+def _incoming(
+    fields: DocumentFields, digest_fields: dict[str, Any], sha256: str, words: _Words, place: str
+) -> IncomingDocument:
+    return IncomingDocument(
+        fields=fields,
+        source_sha256=sha256,
+        digest_fields=digest_fields,
+        transcript=words.transcript,
+        fault=words.fault,
+        warnings=words.warnings,
+        place=place,
+    )

@@ -1,0 +1,58 @@
+"""A file's bytes -> a Reading, or one named reason why not. The content decides, never the file's name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.domain.documents import Transcript, Warning
+from pipeline.domain.text import is_storable
+from pipeline.errors import ItemFailure
+from pipeline.transcripts.formats import FORMATS
+from pipeline.transcripts.source import Source
+
+#: Ten hours of speech are about one megabyte.
+MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file says, what was doubtful about it, and the name of the format it is in."""
+
+    transcript: Transcript
+    warnings: tuple[Warning, ...]
+    format: str
+
+
+def read(data: bytes) -> Reading:
+    """Read one transcript.
+
+    Raises ItemFailure: unreadable_input (not text, too large), empty_input (nobody says a word).
+    """
+    if len(data) > MAX_BYTES:
+        raise too_large()
+    if not data.strip():
+        raise nobody_speaks()
+    source = Source(data)
+    chosen = next(form for form in FORMATS if form.recognises(source))
+    turns, doubts = chosen.parse(source)
+    transcript = Transcript(turns=tuple(turns))
+    if transcript.is_blank():
+        raise nobody_speaks()
+    return Reading(transcript, (*_losses(source), *doubts), chosen.NAME)
+
+
+def too_large() -> ItemFailure:
+    """The failure of a file that is not even read."""
+    return ItemFailure("unreadable_input", f"larger than {MAX_BYTES // 1024**2} MiB: submit one call per document")
+
+
+def nobody_speaks() -> ItemFailure:
+    """The failure of a transcript without a single word."""
+    return ItemFailure("empty_input", "nobody says a word: check the export, or leave the document out")
+
+
+def _losses(source: Source) -> Iterator[Warning]:
+    if source.decoded.lossy:
+        yield Warning(code="lossy_decoding", place=source.decoded.encoding)
+    if not is_storable(source.text):
+        line = source.text.count("\n", 0, source.text.find("\x00")) + 1
+        yield Warning(code="replaced_characters", place=f"line {line}")

@@ -1,0 +1,33 @@
+"""What is wrong with a document's fields, as Problems: the field and the rule, never the value."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.errors import Problem
+
+#: A key that is no identifier may be somebody's words.
+_FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
+
+
+def problems(error: ValidationError, place: str) -> Iterator[Problem]:
+    """One Problem for each rule that was broken, at `place` and the field."""
+    for fault in error.errors(include_url=False, include_context=False):
+        field = ".".join(_shown(part) for part in fault["loc"])
+        yield Problem(f"{place} {field}".rstrip(), _rule(fault["type"], fault["msg"], fault["input"]))
+
+
+def _rule(kind: str, message: str, given: Any) -> str:
+    if kind == "string_type" and isinstance(given, int | float):
+        return "must be a string: quote it"
+    if kind == "extra_forbidden":
+        return "unknown field: leave it out"
+    return message.removeprefix("Value error, ")
+
+
+def _shown(part: str | int) -> str:
+    if isinstance(part, int):
+        return str(part)
+    return part if _FIELD.fullmatch(part) else "(a key)"

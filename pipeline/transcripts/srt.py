@@ -1,0 +1,34 @@
+"""SubRip, and any other file with timing lines: numbered cues whose times have a decimal comma."""
+
+import re
+
+from pipeline.transcripts.captions import labelled
+from pipeline.transcripts.clock import CLOCK
+from pipeline.transcripts.cues import cues, doubts
+from pipeline.transcripts.markup import without_tags
+from pipeline.transcripts.source import Parsed, Source, bounded
+
+NAME = "srt"
+
+#: A preamble longer than this is not one.
+_HEAD = 65_536
+_TIMING = re.compile(rf"^[ \t]{{0,8}}{CLOCK}[ \t]{{0,8}}-->[ \t]{{0,8}}{CLOCK}", re.MULTILINE)
+#: A line of blanks separates cues as an empty one does.
+_BLANKS = re.compile(r"\n[ \t]+(?=\n)")
+
+
+def recognises(source: Source) -> bool:
+    """Whether there is a timing line near the top."""
+    return _TIMING.search(source.text, 0, _HEAD) is not None
+
+
+def parse(source: Source) -> Parsed:
+    """One turn for each cue. SubRip names the speaker only where it changes, so a name holds until the next."""
+    text = _BLANKS.sub("\n", source.text)
+    found = list(bounded(cues(text, _nothing)))
+    return Parsed(list(labelled(found, without_tags, carry=True)), doubts(found, text))
+
+
+def _nothing(_block: str) -> bool:
+    """SubRip knows no comments."""
+    return False
