@@ -61,6 +61,15 @@ def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str) 
     return row[0], row[1]
 
 
+def has_ended(tx: Transaction, attempt_id: UUID) -> bool:
+    """Whether the attempt has settled, for a COMMIT whose answer was lost."""
+    row = tx.exec_driver_sql(
+        "SELECT outcome IN ('succeeded', 'failed', 'skipped', 'requeued') FROM attempts WHERE attempt_id = %s",
+        (attempt_id,),
+    ).one_or_none()
+    return bool(row is not None and row[0])
+
+
 _HISTORY = """
 SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, error_detail, model
   FROM attempts WHERE job_id = %s AND position = %s ORDER BY number

@@ -33,14 +33,20 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
-    """A claimed item: the attempt that holds it and all that the work needs, in one read."""
+class Held:
+    """An item in the hands of an attempt: `number` is the fence."""
 
     job_id: UUID
     position: int
     attempt_id: UUID
     number: int
     charged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Held):
+    """A claimed item: the attempt that holds it and all that the work needs, in one read."""
+
     version: int
     lane: int
     started_at: datetime
@@ -60,11 +66,14 @@ class Started:
     turns: str
 
 
+Ended = Literal["succeeded", "failed", "skipped", "requeued", "expired", "lost"]
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How an attempt ended. A result has `result_hash`, `summary`, `actions` and `warnings` (JSON texts)."""
 
-    outcome: Literal["succeeded", "failed", "skipped", "requeued", "expired"]
+    outcome: Ended
     error_code: str | None = None
     error_detail: str | None = None
     result_hash: str | None = None
@@ -132,9 +141,9 @@ SELECT job_id, position, dispatch_id FROM released
 def release(tx: Transaction, job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> list[Released]:
     """pending -> released for up to `len(lanes)` documents; fewer, or none, where nothing may go.
 
-    Raises no version: it is one transition with the admit, the settle or the `reopen` that made room.
+    Raises no version: it is one transition with the admit, the settle or the opening of a lane (`announce`).
     """
-    if not lanes or job.state != "running" or job.expired or job.pending == 0:
+    if not lanes or job.state != "running" or job.expired:
         return []
     parameters = {
         "job": job.job_id,
@@ -268,12 +277,13 @@ WITH prior AS (
        AND items.attempt_id = %(attempt)s AND items.attempt_count = %(number)s
        AND (items.state = 'running' AND attempts.outcome IS NULL
             OR items.suspect AND items.state IN ('pending', 'released') AND attempts.outcome = 'lost')
+       AND (%(outcome)s <> 'lost' OR items.lease_until < %(now)s)
        FOR UPDATE OF items
 ), settled AS (
     UPDATE items
        SET state = %(state)s, version = version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
            attempt_until = NULL, available_at = %(available_at)s, charged = %(charged)s, progress = %(progress)s,
-           cursor = 0, suspect = false, error_code = %(item_error_code)s, error_detail = %(item_error_detail)s,
+           cursor = 0, suspect = %(suspect)s, error_code = %(item_error_code)s, error_detail = %(item_error_detail)s,
            finished_at = %(finished_at)s
       FROM prior
      WHERE items.job_id = prior.job_id AND items.position = prior.position
@@ -305,21 +315,23 @@ SELECT prior_lane FROM settled
 """
 
 
-def settle(tx: Transaction, job: LockedJob, started: Started, item: Item, kind: str, outcome: Outcome) -> int | None:
+def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, outcome: Outcome) -> int | None:
     """running -> `item.state`, for this attempt only; returns the lane that it frees, if it held one.
 
-    `item` is what `lifecycle.apply` made of it, `kind` the transition's name. Raises StaleArrow where the item has
-    moved on: then the caller rolls back and keeps the result on its attempt (`keep_late`).
+    `item` is what `lifecycle.apply` made of it, `kind` the transition's name. The outcome `lost` asks for a lease that
+    has run out. Raises StaleArrow where the item has moved on: then the caller rolls back, and keeps a result on its
+    attempt (`keep_late`).
     """
     parameters = _outcome_parameters(outcome) | {
         "job": job.job_id,
-        "position": started.position,
-        "attempt": started.attempt_id,
-        "number": started.number,
+        "position": held.position,
+        "attempt": held.attempt_id,
+        "number": held.number,
         "state": item.state,
         "available_at": item.available_at,
         "charged": item.charged,
         "progress": item.progress,
+        "suspect": item.suspect,
         "item_error_code": item.error_code if item.state in {"failed", "skipped"} else None,
         "item_error_detail": outcome.error_detail if item.state in {"failed", "skipped"} else None,
         "finished_at": item.finished_at,
@@ -432,7 +444,19 @@ def _sweep(tx: Transaction, job: LockedJob, states: list[str], state: str, code:
     return swept
 
 
-_REOPENED = """
+_RELEASED_AS = """
+SELECT job_id, position, dispatch_id FROM items
+ WHERE job_id = %(job)s AND lane IS NOT NULL AND state = 'released' AND dispatch_id = %(dispatch)s
+"""
+
+
+def released_as(tx: Transaction, job_id: UUID, dispatch_id: UUID) -> Released | None:
+    """The document that was released under this dispatch and has not started: for a COMMIT whose answer was lost."""
+    row = tx.exec_driver_sql(_RELEASED_AS, {"job": job_id, "dispatch": dispatch_id}).one_or_none()
+    return Released(*row) if row is not None else None
+
+
+_ANNOUNCE = """
 WITH counted AS (
     UPDATE jobs SET version = version + %(n)s WHERE job_id = %(job)s RETURNING version - %(n)s AS before
 )
@@ -447,4 +471,4 @@ def announce(tx: Transaction, job: LockedJob, released: Sequence[Released]) -> N
     if released:
         positions = [one.position for one in released]
         parameters = {"job": job.job_id, "n": len(positions), "positions": positions, "now": job.now}
-        tx.exec_driver_sql(_REOPENED, parameters)
+        tx.exec_driver_sql(_ANNOUNCE, parameters)

@@ -4,12 +4,11 @@ A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for a
 that its own flow sends usually makes that needless.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from pipeline.ledger.connection import Transaction
-from pipeline.ledger.items import Released
+from pipeline.ledger.items import Held, Released
 
 BOUND = 100
 
@@ -72,24 +71,14 @@ def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
     return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A running item whose lease ran out."""
-
-    job_id: UUID
-    position: int
-    attempt_id: UUID
-    number: int
-
-
-def lost_leases(tx: Transaction) -> list[Lost]:
+def lost_leases(tx: Transaction) -> list[Held]:
     """Running items whose lease ran out, oldest first."""
     rows = tx.exec_driver_sql(
-        "SELECT job_id, position, attempt_id, attempt_count FROM items "
+        "SELECT job_id, position, attempt_id, attempt_count, charged FROM items "
         f"WHERE lane IS NOT NULL AND state = 'running' AND lease_until < clock_timestamp() "
         f"ORDER BY lease_until LIMIT {BOUND}"
     )
-    return [Lost(*row) for row in rows]
+    return [Held(*row) for row in rows]
 
 
 # A later release that has started shows that the queue has moved past this one: its message is lost. Otherwise it may

@@ -1,0 +1,33 @@
+"""Cancel: no new attempt starts; what has not started is skipped, what runs may still end."""
+
+from uuid import UUID
+
+import structlog
+
+from pipeline.ledger import items, jobs
+from pipeline.ledger.connection import Ledger
+from pipeline.stages.commands import Command, Freeze
+
+log = structlog.get_logger(__name__)
+
+
+def cancel(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
+    """Cancel the job; cancelling it again goes on with the sweep. Raises NotFound, StaleArrow once completed."""
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, job_id)
+        if job.state != "cancelled":
+            jobs.cancel(tx, job)
+            log.info("cancel.cancelled", job_id=str(job_id), open=job.pending + job.running)
+    return drain(ledger, job_id)
+
+
+def drain(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
+    """Skip a cancelled job's pending and released documents, by the thousand; freeze it if nothing runs."""
+    while True:
+        with ledger.transaction() as tx:
+            job = jobs.lock(tx, job_id)
+            if job.state != "cancelled":
+                return ()
+            swept = items.sweep_cancelled(tx, job)
+        if swept < items.SWEEP_SIZE:
+            return (Freeze(job_id),) if job.pending + job.running == swept else ()

@@ -1,0 +1,159 @@
+"""Reconcile: liveness never depends on the broker, the chord, beat or one worker.
+
+About once a second one process looks at the ledger for what should have happened and did not: lost leases, lost
+messages, lost chords, due retries, deadlines. It returns commands; `tasks/` publishes them. Every step is bounded and
+idempotent, so two of them running at once only do less each. All times are multiples of the lease.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+from uuid import UUID, uuid4
+
+import structlog
+
+from pipeline.domain import lifecycle
+from pipeline.domain.lifecycle import Item, Lose
+from pipeline.errors import CallfoldError, StaleArrow
+from pipeline.ledger import items, jobs, submissions
+from pipeline.ledger import reconcile as due
+from pipeline.ledger.connection import Ledger
+from pipeline.ledger.items import Held, Outcome
+from pipeline.stages.cancel import drain
+from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
+
+log = structlog.get_logger(__name__)
+
+ORPHAN_SECONDS = 24 * 3600.0
+
+
+def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
+    """One tick: what is overdue, as commands. One job's trouble is logged and does not stop the others."""
+    commands: list[Command] = []
+    _note_tick(ledger, lease, worker)
+    for step in (_expire, _drain, _lose, _hops, _republish, _open_lanes, _sweep_orphans):
+        commands += _guarded(step, ledger, lease)
+    return commands
+
+
+_HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze]]] = {"admit": Admit, "reduce": Reduce, "freeze": Freeze}
+
+Step = Callable[[Ledger, float], Iterator[Command]]
+
+
+def _guarded(step: Step, ledger: Ledger, lease: float) -> list[Command]:
+    found: list[Command] = []
+    try:
+        found.extend(step(ledger, lease))
+    except StaleArrow as overtaken:
+        log.debug("reconcile.overtaken", step=step.__name__, arrow=overtaken.arrow)
+    except CallfoldError as error:
+        log.error("reconcile.failed", step=step.__name__, error=error.code)
+    return found
+
+
+def _note_tick(ledger: Ledger, lease: float, worker: str) -> None:
+    """Stamp the tick. After a gap nobody could renew or reconcile: an expired lease means nothing, so grant one."""
+    with ledger.statement() as tx:
+        gap = due.record_tick(tx, worker)
+        if gap > lease / 2:
+            log.warning("reconcile.gap", seconds=round(gap, 1), granted=due.grant_leases(tx, lease))
+
+
+def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = due.expired(tx)
+    for job_id in found:
+        swept = items.SWEEP_SIZE
+        while swept == items.SWEEP_SIZE:
+            with ledger.transaction() as tx:
+                job = jobs.lock(tx, job_id)
+                swept = items.sweep_expired(tx, job)
+        log.warning("reconcile.expired", job_id=str(job_id))
+        yield from _after_sweep(job, swept)
+
+
+def _after_sweep(job: jobs.LockedJob, swept: int) -> Iterator[Command]:
+    if job.pending + job.running == swept and job.state != "accepted":
+        yield Reduce(job.job_id) if job.state == "running" else Freeze(job.job_id)
+
+
+def _drain(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = due.undrained(tx)
+    for job_id in found:
+        yield from drain(ledger, job_id)
+
+
+def _lose(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = due.lost_leases(tx)
+    for held in found:
+        yield from _lose_one(ledger, held)
+
+
+def _lose_one(ledger: Ledger, held: Held) -> Iterator[Command]:
+    try:
+        with ledger.transaction() as tx:
+            job = jobs.lock(tx, held.job_id)
+            item = Item(
+                state="running",
+                expires_at=job.expires_at,
+                job_cancelled=job.state == "cancelled",
+                attempt_count=held.number,
+                charged=held.charged,
+                max_attempts=job.max_attempts,
+            )
+            transition = lifecycle.apply(item, Lose(held.number), job.now)
+            lost = Outcome("lost", "worker_lost", "the worker stopped renewing the lease of its attempt")
+            items.settle(tx, job, held, transition.item, transition.reason, lost)
+    except StaleArrow:
+        return
+    log.warning("reconcile.lost", job_id=str(held.job_id), position=held.position, attempt=held.number)
+    if transition.item.state in lifecycle.TERMINAL:
+        yield from _after_sweep(job, 1)
+
+
+def _hops(ledger: Ledger, lease: float) -> Iterator[Command]:
+    for hop, command in _HOPS.items():
+        with ledger.statement() as tx:
+            overdue = due.nudge(tx, hop, lease)
+        for job_id in overdue:
+            log.info("reconcile.nudged", hop=hop, job_id=str(job_id))
+            yield command(job_id)
+
+
+def _republish(ledger: Ledger, lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        overdue = due.unstarted(tx, lease)
+    for released in overdue:
+        log.info("reconcile.republished", job_id=str(released.job_id), position=released.position)
+        yield Process(released)
+
+
+def _open_lanes(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = due.openable(tx)
+    for job_id in found:
+        yield from _open(ledger, job_id)
+
+
+def _open(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, job_id)
+        wanted = min(job.concurrency - job.running, job.pending)
+        if job.state != "running" or wanted <= 0:
+            return
+        lanes = items.free_lanes(tx, job, wanted)
+        released = items.release(tx, job, lanes, [uuid4() for _ in lanes])
+        items.announce(tx, job, released)
+    for one in released:
+        yield Process(one)
+
+
+def _sweep_orphans(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        orphans = submissions.orphan_uploads(tx, ORPHAN_SECONDS)
+    for job_id in orphans:
+        submissions.discard_texts(ledger, job_id)
+        log.info("reconcile.swept_texts", job_id=str(job_id))
+    yield from ()

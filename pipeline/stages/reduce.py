@@ -1,0 +1,86 @@
+"""Reduce: every document is final; its actions are merged per group and the job is completed.
+
+One reducer per job at a time (a try-lock; whoever comes second returns). The merged rows are written group by group
+under a new `reduce_id` without holding the job row; they count only when the short last transaction completes the job.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+from uuid import UUID, uuid4
+
+import structlog
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
+from pipeline.domain.actions import FoundAction, Missing
+from pipeline.domain.identity import export_id
+from pipeline.domain.merge import Context, Contribution, Merged, merge
+from pipeline.domain.verify_quotes import MergeGroup
+from pipeline.ledger import jobs, reduction
+from pipeline.ledger.connection import Ledger
+from pipeline.ledger.reduction import MemberRow, MergedRow, ReducibleJob
+from pipeline.stages.commands import Command, Freeze
+
+log = structlog.get_logger(__name__)
+
+_ACTIONS = TypeAdapter(tuple[FoundAction, ...])
+
+
+def reduce(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
+    """Merge and complete the job, once all its documents are final; called early, late or twice, nothing happens."""
+    with ledger.try_lock(f"reduce:{job_id}") as got:
+        if not got:
+            return ()
+        with ledger.statement() as tx:
+            job = reduction.reducible_job(tx, job_id)
+        if job.state == "running" and not job.open_items:
+            _merge_groups(ledger, job)
+            return (Freeze(job_id),)
+    return ()
+
+
+def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
+    reduce_id, ordinals = uuid4(), count()
+    context = Context(job.workspace, str(job.job_id), str(export_id(job.job_id, job.export_version)), job.require)
+    with ledger.transaction() as tx:
+        reduction.discard(tx, job.job_id)
+        groups = reduction.groups(tx, job.job_id)
+    for group in groups:
+        with ledger.statement() as tx:
+            members = reduction.members(tx, job.job_id, group)
+        merged = merge(context, MergeGroup(*group), _contributions(members), _missing(members))
+        with ledger.transaction() as tx:
+            reduction.write_group(tx, job.job_id, reduce_id, list(_merged_rows(merged, ordinals)), _row_actions(merged))
+    with ledger.transaction() as tx:
+        jobs.complete(tx, jobs.lock(tx, job.job_id), reduce_id)
+    log.info("reduce.completed", job_id=str(job.job_id), groups=len(groups))
+
+
+def contribution(member: MemberRow) -> Contribution:
+    """A succeeded document's stored actions as the merge takes them."""
+    return Contribution(
+        position=member.position,
+        document_id=member.document_id,
+        opportunity_id=member.opportunity_id,
+        occurred_at=member.occurred_at,
+        actions=_ACTIONS.validate_json(member.actions or "[]"),
+    )
+
+
+def _contributions(members: list[MemberRow]) -> Iterator[Contribution]:
+    return (contribution(member) for member in members if member.state == "succeeded")
+
+
+def _missing(members: list[MemberRow]) -> Iterator[tuple[int, Missing]]:
+    for member in members:
+        if member.error_code is not None:
+            yield member.position, Missing(document_id=member.document_id, error_code=member.error_code)
+
+
+def _merged_rows(merged: Merged, ordinals: Iterator[int]) -> Iterator[MergedRow]:
+    for action in merged.actions:
+        yield MergedRow(next(ordinals), action.action_key, action.model_dump_json())
+
+
+def _row_actions(merged: Merged) -> list[tuple[int, str]]:
+    return [(position, to_json(actions).decode()) for position, actions in merged.rows.items()]
