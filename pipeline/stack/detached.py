@@ -44,7 +44,11 @@ def up(settings: Settings, argv: Sequence[str]) -> Up:
     if not _is_free(folder):
         return Up(_wait_ready(folder, None), started=False)
     child = _spawn(folder, argv)
-    owner = _wait_ready(folder, child)
+    try:
+        owner = _wait_ready(folder, child)
+    except KeyboardInterrupt:  # the terminal's Ctrl-C does not reach it
+        os.kill(child, signal.SIGTERM)
+        raise
     return Up(owner, started=owner == child)
 
 

@@ -71,7 +71,7 @@ class Owner:
             try:
                 self._folder.write_state(self._state)
             except OSError as error:  # a full disk must neither end supervision nor keep us from stopping
-                log.error("state not recorded", folder=str(self._folder.path), error=error.strerror)  # noqa: TRY400 - one line
+                log.error("state not recorded", folder=str(self._folder.path), error=error.strerror)
 
 
 def stop_leftovers(folder: Folder) -> None:

@@ -22,6 +22,7 @@ FIRST_DELAY_SECONDS = 0.2
 LONGEST_DELAY_SECONDS = 10.0
 HEALTHY_SECONDS = 30.0
 _WATCH_SECONDS = 0.1
+_YOUNG_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ def next_delay(previous: float | None, lived: float) -> float:
 
 class Child:
     """One program and its current process. Raises StackError when it cannot be executed."""
+
+    _process: subprocess.Popen[bytes]
+    _record: ProcessRecord
+    _started: float
 
     def __init__(self, program: Program, log_path: Path) -> None:
         self.program, self._log_path = program, log_path
@@ -84,14 +89,23 @@ class Child:
         self._process.wait()
 
     def tend(self, now: float) -> bool:
-        """Plan a restart when the process has died, and do it when it is due. True after a restart."""
+        """Plan a restart when the process has died, and do it when it is due. True when the record changed."""
         if self._due is None:
             if self._process.poll() is not None:
                 self._plan_restart(now)
-            return False
-        if now < self._due:
-            return False
-        return self._restart(now)
+                return False
+            return now - self._started < _YOUNG_SECONDS and self.recognize()
+        return now >= self._due and self._restart(now)
+
+    def recognize(self) -> bool:
+        """Record the process anew; True when it has changed: a shell or a launcher may `exec` the real program.
+
+        It is surely ours: until we collect a child, nobody else gets its pid.
+        """
+        record = ProcessRecord.of(self._process.pid)
+        changed = record != self._record
+        self._record = record
+        return changed
 
     def _plan_restart(self, now: float) -> None:
         kill_group(self._process.pid)
@@ -127,7 +141,7 @@ class Child:
 
 
 class Supervisor:
-    """Keeps children running until it is stopped. `changed` is told all parts after every start."""
+    """Keeps children running until it is stopped. `changed` is told all parts whenever one is another process."""
 
     def __init__(self, log_of: Callable[[str], Path], changed: Callable[[tuple[Part, ...]], None]) -> None:
         self._log_of, self._changed = log_of, changed
@@ -159,6 +173,8 @@ class Supervisor:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
+        for child in self._children:
+            child.recognize()
         stop([child.part() for child in self._children])
         for child in self._children:
             child.reap()
@@ -166,8 +182,8 @@ class Supervisor:
     def _watch(self) -> None:
         while not self._stopping.wait(_WATCH_SECONDS):
             with self._guard:
-                restarted = [child for child in self._children if child.tend(time.monotonic())]
-                if restarted:
+                changed = [child for child in self._children if child.tend(time.monotonic())]
+                if changed:
                     self._tell()
 
     def _tell(self) -> None:

@@ -66,45 +66,60 @@ def _no_configured_urls(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A cluster that was made once: copying it is faster."""
+def cluster_folder():
+    """One data folder whose cluster is made once: it outlives every start and stop, as it should."""
     with new_base() as base, pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROKER_URL", "redis://elsewhere")
         patch.setenv("RESULT_URL", "redis://elsewhere")
         patch.delenv("DATABASE_URL", raising=False)
         Stack.start(Settings(data_dir=Path(base, "data"))).stop()
-        yield Path(base, "data", "postgres")
+        yield Path(base, "data")
 
 
 @pytest.fixture
-def make_folder(cluster):
-    """Makes data folders, and leaves nothing of them running."""
+def folder(cluster_folder):
+    yield cluster_folder
+    kill_processes_of(cluster_folder)
+
+
+@pytest.fixture
+def make_base():
+    """Makes folders, and leaves nothing running that names them."""
     bases = []
 
-    def make(name="data"):
-        base = new_base()
-        bases.append(base)
-        data = Path(base.name, name)
-        data.mkdir(parents=True)
-        subprocess.run(["cp", "-a", cluster, data], check=True)
-        return data
+    def make():
+        bases.append(new_base())
+        return Path(bases[-1].name)
 
     yield make
     for base in bases:
-        for process in processes_of(base.name):
-            process.kill()
+        kill_processes_of(base.name)
         base.cleanup()
 
 
 @pytest.fixture
-def folder(make_folder):
-    return make_folder()
+def copy_folder(make_base, cluster_folder):
+    """Makes other data folders with a cluster."""
+
+    def copy(name="data"):
+        copied = make_base() / name
+        copied.mkdir(parents=True)
+        subprocess.run(["cp", "-a", cluster_folder / "postgres", copied], check=True)
+        return copied
+
+    return copy
 
 
 @pytest.fixture
-def broker_only(folder):
+def bare_folder(make_base):
+    """A data folder for tests that start no PostgreSQL."""
+    return make_base() / "data"
+
+
+@pytest.fixture
+def broker_only(bare_folder):
     """Settings with which only Redis is started: programs do not need more."""
-    return Settings(data_dir=folder, DATABASE_URL="postgresql://elsewhere/callfold")
+    return Settings(data_dir=bare_folder, DATABASE_URL="postgresql://elsewhere/callfold")
 
 
 @pytest.fixture
@@ -199,11 +214,11 @@ def test_sigterm_stops_all_in_order(folder, start_owner):
     assert processes_of(folder) == []
 
 
-def test_a_program_that_ends_is_started_again(broker_only, folder):
+def test_a_program_that_ends_is_started_again(broker_only, bare_folder):
     with Stack.start(broker_only) as stack:
         stack.run([Program("short", ("sh", "-c", "echo $BROKER_URL $EXTRA; exit 3"), env={"EXTRA": "more"})])
         wait_for(lambda: stack.status()[-1].restarts >= 2)
-    lines = (folder / "logs" / "short.log").read_text().splitlines()
+    lines = (bare_folder / "logs" / "short.log").read_text().splitlines()
     assert len(lines) >= 3
     assert set(lines) == {f"{stack.urls.broker} more"}
 
@@ -223,21 +238,29 @@ def test_a_server_that_is_killed_comes_back_under_its_urls(folder):
         assert [part.address for part in stack.status()] == [part.address for part in before]
 
 
-def test_a_program_that_does_not_end_in_time_is_killed_with_its_children(broker_only, folder):
-    script = f"trap '' TERM; {sys.executable} -c '{SLEEPER}' {folder} & touch {folder}/stubborn; wait"
+def test_a_program_that_does_not_end_in_time_is_killed_with_its_children(broker_only, bare_folder):
+    script = f"trap '' TERM; {sys.executable} -c '{SLEEPER}' {bare_folder} & touch {bare_folder}/stubborn; wait"
     with Stack.start(broker_only) as stack:
         stack.run([Program("stubborn", ("sh", "-c", script), grace=0.2)])
-        wait_for((folder / "stubborn").exists)
-    assert processes_of(folder) == []
+        wait_for((bare_folder / "stubborn").exists)
+    assert processes_of(bare_folder) == []
 
 
-def test_two_folders_run_side_by_side(make_folder):
-    first_folder, second_folder = make_folder(), make_folder()
-    with Stack.start(Settings(data_dir=first_folder)) as first:
-        with Stack.start(Settings(data_dir=second_folder)) as second:
-            execute(second, "CREATE TABLE only_in_second ()")
-        assert execute(first, "SELECT to_regclass('only_in_second')") == [(None,)]
-    assert processes_of(second_folder) == []
+def test_a_shell_that_becomes_the_program_is_recognized(broker_only):
+    with Stack.start(broker_only) as stack:
+        stack.run([Program("shell", ("sh", "-c", "exec sleep 600"))])
+        wait_for(lambda: recorded(broker_only, "shell").command == ("sleep", "600"))
+        shell = recorded(broker_only, "shell").find()
+    assert not has_life(shell)
+
+
+def test_two_folders_run_side_by_side(folder, copy_folder):
+    other_folder = copy_folder()
+    with Stack.start(Settings(data_dir=folder)) as stack:
+        with Stack.start(Settings(data_dir=other_folder)) as other:
+            execute(other, "CREATE TABLE only_in_other ()")
+        assert processes_of(other_folder) == []
+        assert execute(stack, "SELECT to_regclass('only_in_other')") == [(None,)]
 
 
 def test_a_second_start_attaches_and_stops_nothing(folder, start_owner):
@@ -251,17 +274,19 @@ def test_a_second_start_attaches_and_stops_nothing(folder, start_owner):
     assert execute(attached, "SELECT 1") == [(1,)]
 
 
-def test_a_second_start_with_another_database_is_refused(folder, broker_only):
+def test_a_second_start_with_another_database_is_refused(bare_folder, broker_only):
     with Stack.start(broker_only), pytest.raises(StackError, match="another DATABASE_URL"):
-        Stack.start(Settings(data_dir=folder, DATABASE_URL="postgresql://third/callfold"))
+        Stack.start(Settings(data_dir=bare_folder, DATABASE_URL="postgresql://third/callfold"))
 
 
-def test_a_second_start_gives_up_on_an_owner_that_never_gets_ready(folder):
-    with Folder(folder).lock(), pytest.raises(StackError, match="not ready"):
-        Stack.start(Settings(data_dir=folder), patience=0.0)
+def test_a_second_start_gives_up_on_an_owner_that_never_gets_ready(bare_folder):
+    held = Folder(bare_folder)
+    held.prepare()
+    with held.lock(), pytest.raises(StackError, match="not ready"):
+        Stack.start(Settings(data_dir=bare_folder), patience=0.0)
 
 
-def test_a_stranger_with_a_recorded_pid_is_not_killed(folder, broker_only):
+def test_a_stranger_with_a_recorded_pid_is_not_killed(bare_folder, broker_only):
     with subprocess.Popen(["sleep", "600"]) as stranger:
         record = ProcessRecord.of(stranger.pid)
         reused = [
@@ -269,33 +294,36 @@ def test_a_stranger_with_a_recorded_pid_is_not_killed(folder, broker_only):
             record.model_copy(update={"executable": "/usr/bin/redis-server"}),
         ]
         parts = [Part(name="worker", process=each, stop_signal=signal.SIGKILL, grace=0.1) for each in reused]
-        Folder(folder).write_state(State(owner=reused[0], parts=tuple(parts)))
+        left = Folder(bare_folder)
+        left.prepare()
+        left.write_state(State(owner=reused[0], parts=tuple(parts)))
         Stack.start(broker_only).stop()
         assert stranger.poll() is None
         stranger.kill()
 
 
-def test_a_part_with_a_configured_url_is_not_started(folder):
+def test_a_part_with_a_configured_url_is_not_started(bare_folder):
     outside = {"DATABASE_URL": "postgresql://h/d", "BROKER_URL": "amqp://h", "RESULT_URL": "redis://h/1"}
-    with Stack.start(Settings(data_dir=folder, **outside)) as stack:
+    with Stack.start(Settings(data_dir=bare_folder, **outside)) as stack:
         assert stack.status() == []
         assert stack.urls.as_env() == outside
     del outside["RESULT_URL"]
-    with Stack.start(Settings(data_dir=folder, **outside)) as stack:
+    with Stack.start(Settings(data_dir=bare_folder, **outside)) as stack:
         assert [part.name for part in stack.status()] == ["redis"]
         assert stack.urls.broker == "amqp://h"
         assert ask_redis(stack.urls.result, "PING") == b"+PONG\r\n"
 
 
-def test_a_deep_path_below_a_closed_folder_works(make_folder):
-    deep = make_folder("/".join(["a folder of forty characters, or nearly"] * 8))
+def test_a_deep_path_below_a_closed_folder_works(copy_folder):
+    deep = copy_folder("/".join(["a folder of forty characters, or nearly"] * 8))
     deep.parent.chmod(0o700)
     with Stack.start(Settings(data_dir=deep)) as stack:
         assert execute(stack, "SELECT 1") == [(1,)]
         assert ask_redis(stack.urls.broker, "PING") == b"+PONG\r\n"
 
 
-def test_a_server_that_cannot_start_says_why_in_one_line(folder):
+def test_a_server_that_cannot_start_says_why_in_one_line(copy_folder):
+    folder = copy_folder()
     (folder / "postgres" / "data" / "postgresql.conf").write_text("nonsense = on\n")
     with pytest.raises(StackError, match=r"postgres does not start: .*configuration file"):
         Stack.start(Settings(data_dir=folder))
@@ -323,9 +351,9 @@ def test_down_cleans_up_after_a_killed_owner(folder, start_owner):
     assert processes_of(folder) == []
 
 
-def test_an_owner_that_does_not_come_up_says_why(folder):
+def test_an_owner_that_does_not_come_up_says_why(bare_folder):
     with pytest.raises(StackError, match="did not come up: no luck today"):
-        up(Settings(data_dir=folder), ("sh", "-c", "echo no luck today >&2; exit 1"))
+        up(Settings(data_dir=bare_folder), ("sh", "-c", "echo no luck today >&2; exit 1"))
 
 
 def new_base():
@@ -338,11 +366,20 @@ def processes_of(folder):
     return [process for process in psutil.process_iter() if names(process, str(folder)) and has_life(process)]
 
 
+def kill_processes_of(folder):
+    for process in processes_of(folder):
+        process.kill()
+
+
 def names(process, path):
     try:
         return process.pid != os.getpid() and any(path in word for word in process.cmdline())
     except psutil.Error:
         return False
+
+
+def recorded(settings, name):
+    return next(part.process for part in Folder(settings.data_dir).read_state().parts if part.name == name)
 
 
 def execute(stack, statement):
