@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import rfc8785
 from pydantic import ValidationError
 
+from pipeline.domain.canonical import canonical
 from pipeline.domain.documents import (
     DocumentFields,
     DocumentInput,
@@ -103,8 +103,8 @@ def _from_text(document: DocumentInput, text: str, place: str) -> IncomingDocume
 
 
 def _from_turns(document: DocumentInput, turns: tuple[Turn, ...], place: str) -> IncomingDocument:
-    canonical = rfc8785.dumps([turn.model_dump(exclude_unset=True) for turn in turns])
-    sha256 = hashlib.sha256(canonical).hexdigest()
+    given_turns = [turn.model_dump(exclude_unset=True) for turn in turns]
+    sha256 = hashlib.sha256(canonical(given_turns)).hexdigest()
     transcript = Transcript(turns=turns)
     words = _bad(nobody_speaks()) if transcript.is_blank() else _Words(transcript)
     given = _given(document)
