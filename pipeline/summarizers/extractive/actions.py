@@ -13,12 +13,13 @@ from pipeline.summarizers.extractive.requests import accepted_request
 from pipeline.summarizers.extractive.sentences import Sentence
 from pipeline.summarizers.extractive.stages import stage_signal
 
+# Not price, budget, customer or demo: meetings of every kind talk of those.
 _BUYING = re.compile(
-    r"\b(?:pric(?:e|es|ing)|quotes?|contracts?|proposals?|vendors?|budgets?|demos?|licen[cs]es?|subscriptions?|trials?|"
-    r"purchas\w+|invoices?|discounts?|renewals?|procurement|pilot|competitors?|customers?|per\s+seat|roi)\b",
+    r"\b(pricing|quote|contract|proposal|vendor|licen[cs]e|subscription|trial|purchase order|invoice|discount|renewal|"
+    r"procurement|pilot|competitor|per seat|roi|order form|your (?:product|platform|solution|software|offer))s?\b",
     re.IGNORECASE,
 )
-#: Different words of buying that make a call one about buying.
+#: Different words of buying that make a call one about a purchase.
 _ENOUGH = 2
 
 

@@ -36,44 +36,54 @@ _GAP = r"(?:(?!\b(?:and|but|because)\b)[^,;]){0,60}?"
 
 #: Something is left to do after the call, whoever says it and whenever.
 _PROMISED = (
-    rf"(?:re)?send\s+(?!you\s+(?:to|for|off|home|down)\b)(?:{_GAP}\b(?:{_PAPER}|over|out|across|along|you|{_SOMEONE})\b)",
-    rf"(?:e-?mail|forward|ship)\s+{_GAP}\b(?:{_PAPER}|{_SOMEONE}|over|out)\b",
-    rf"(?:share|get|bring)\s+(?!my screen|the screen|our screen){_GAP}\b{_PAPER}\b",
-    r"(?:call|phone|ring)\s+(?:you|him|her|them)\b(?!\s+(?:a|an|the)\b)",
-    r"give\s+(?:you|him|her|them)\s+(?:a|another)\s+(?:call|ring|shout|buzz)\b",
-    rf"(?:get|come|circle|reach|report)\s+(?:right\s+)?(?:back|out)\s+(?:to|with)\s+{_SOMEONE}\b",
-    r"(?:follow|circle)\s+(?:back|up)\b",
+    (
+        r"(?:re)?send (?!you (?:to|for|off|home|down|up)\b)(?!(?:over|out|across|along)\b(?! \w))"
+        rf"{_GAP}\b(?:{_PAPER}|{_SOMEONE}|over|out|across|along)\b"
+    ),
+    rf"(?:e-?mail|forward|ship) {_GAP}\b(?:{_PAPER}|{_SOMEONE}|over|out)\b",
+    rf"(?:share|get|bring) (?!to |my screen|the screen|our screen){_GAP}\b{_PAPER}\b",
+    r"(?:call|phone|ring|contact) (?:you|him|her|them)\b(?! (?:a|an|the)\b)",
+    r"give (?:you|him|her|them) (?:a|another) (?:call|ring|shout|buzz)\b",
+    rf"(?:get|come|circle|reach|report) (?:right )?(?:back|out) (?:to|with) {_SOMEONE}\b",
+    r"(?:follow|circle) (?:back|up)\b",
     r"(?:touch base|be in touch|get in touch|stay on top of)\b",
-    rf"(?:schedule|set\s+up|book|arrange|organi[sz]e)\s+{_GAP}\b{_EVENT}\b",
-    r"put\s+(?:something|a\s+\w+|some\s+time|time|it)\s+(?:on|in)\s+(?:the|your|our)\s+(?:calendar|diary)\b",
-    rf"(?:check|confirm|verify|double-?check|talk|speak|discuss|sync|review|connect)\s+{_GAP}"
-    rf"\b(?:with|to)\s+(?:my|our|the)\s+(?:\w+\s+)?{_INSIDER}\b",
-    rf"(?:run|take|escalate|pass|bring)\s+(?:it|this|that|the\s+\w+)\s+(?:by|past|to|back\s+to|up\s+with)\s+"
-    rf"(?:my|our|the)\s+(?:\w+\s+)?{_INSIDER}\b",
-    rf"(?:prepare|draft|write\s+up|put\s+together|draw\s+up|revise|finali[sz]e|update|redo)\s+{_GAP}\b{_PAPER}\b",
-    rf"(?:create|open|raise|file|submit|log|process)\s+{_GAP}\b{_REQUEST}\b",
-    r"look\s+into\s+(?:it|this|that|the|your|those|these)\b",
-    r"loop\s+(?:in|\w+\s+in)\b",
-    r"introduce\s+you\s+(?:to|with)\s+(?:my|our)\b",
+    rf"(?:schedule|set up|book|arrange|organi[sz]e) {_GAP}\b{_EVENT}\b",
+    r"put (?:something|a \w+|some time|time|it) (?:on|in) (?:the|your|our) (?:calendar|diary)\b",
+    (
+        rf"(?:check|confirm|verify|double-?check|talk|speak|discuss|sync|review|connect) {_GAP}"
+        rf"\b(?:with|to) (?:my|our|the) (?:\w+ )?{_INSIDER}\b"
+    ),
+    rf"ask (?:my|our|the) (?:\w+ )?{_INSIDER}\b",
+    (
+        r"have (?:my|our|someone|somebody)\s*(?:\w+ ){0,3}?"
+        r"(?:send|call|e-?mail|reach out|get back|follow up|schedule|contact)\b"
+    ),
+    (
+        r"(?:run|take|escalate|pass|bring) (?:it|this|that|the \w+) (?:by|past|to|back to|up with) "
+        rf"(?:my|our|the) (?:\w+ )?{_INSIDER}\b"
+    ),
+    rf"(?:prepare|draft|write up|put together|draw up|revise|finali[sz]e|update|redo) {_GAP}\b{_PAPER}\b",
+    rf"(?:create|open|raise|file|submit|log|process) {_GAP}\b{_REQUEST}\b",
+    r"look into (?:it|this|that|the|your|those|these)\b",
+    r"loop (?:in|\w+ in)\b",
+    r"introduce you (?:to|with) (?:my|our)\b",
 )
 #: Counts only with a time: without one it is talk.
 _TIMED = (
-    r"(?:have|get)\s+(?!to\b).{1,60}?\b(?:to\s+you|back\s+to\s+you|ready|done|finished|completed?|for\s+you|out)\b",
+    r"(?:have|get) (?!to\b).{1,60}?\b(?:to you|back to you|ready|done|finished|completed?|for you|out)\b",
     r"(?:send|share|submit|deliver|finish|complete|sign|return|pay|approve|confirm|provide|review|ship|check|update|publish|post)\b",
-    rf"(?:let|update)\s+{_SOMEONE}\b",
-    r"(?:find\s+out|decide|call)\b",
+    rf"(?:let|update) {_SOMEONE}\b",
+    r"(?:find out|decide|call)\b",
 )
 _ADVERBS = (
-    r"(?:\s+(?:also|then|just|definitely|certainly|absolutely|personally|make\s+sure\s+to|be\s+sure\s+to|"
-    r"go\s+ahead\s+and|still|quickly|gladly|happily|either))*"
+    r"(?: (?:also|then|just|definitely|certainly|absolutely|personally|make sure to|be sure to|"
+    r"go ahead and|still|quickly|gladly|happily|either))*"
 )
-_WILL = (
-    rf"\b(?:i|we)(?:'ll|\s+will|\s+shall|(?:'m|\s+am|'re|\s+are)\s+(?:going\s+to|gonna)|\s+promise\s+to){_ADVERBS}\s+"
-)
-_BARE_WILL = rf"(?:^|^(?:ok|okay|sure|great|yes|yep|yeah|perfect|absolutely),?\s+)will{_ADVERBS}\s+"
+_WILL = rf"\b(?:i|we)(?:'ll| will| shall|(?:'m| am|'re| are) (?:going to|gonna|gon na)| promise to){_ADVERBS} "
+_BARE_WILL = rf"(?:^|^(?:ok|okay|sure|great|yes|yep|yeah|perfect|absolutely),? )will{_ADVERBS} "
 _LET_ME = (
-    r"\blet\s+me\s+(?=(?:re)?send|e-?mail|forward|follow\s+up|get\s+back|circle\s+back|check\s+with|"
-    r"talk\s+to\s+(?:my|our)|confirm\s+with|run\s+(?:it|this|that)\s+by)"
+    r"\blet me (?=(?:re)?send|e-?mail|forward|follow up|get back|circle back|check with|"
+    r"talk to (?:my|our)|confirm with|run (?:it|this|that) by)"
 )
 _PROMISE = re.compile(
     rf"(?:{_WILL}|{_BARE_WILL}|{_LET_ME})(?P<act>(?P<promised>{'|'.join(_PROMISED)})|(?:{'|'.join(_TIMED)}))",
@@ -81,24 +91,22 @@ _PROMISE = re.compile(
 )
 
 _CONDITION = r"if|unless|whether|suppose|supposing|assuming|imagine|provided"
-_DOUBT = r"maybe|perhaps|possibly|probably|hopefully|might|would|could|i\s+guess|i\s+think|i\s+hope|not\s+sure"
-_REPORT = r"said|says|saying|told|tells|telling|thought|promised|mentioned|asked|claimed|wrote|heard|was\s+like"
-_HABIT = (
-    r"usually|sometimes|normally|typically|often|always|whenever|every\s+(?:time|week|month|day)|example|let's\s+say"
-)
+_DOUBT = r"maybe|perhaps|possibly|probably|hopefully|might|would|could|i guess|i think|i hope|not sure"
+_REPORT = r"said|says|saying|told|tells|telling|thought|promised|mentioned|asked|claimed|wrote|heard|was like"
+_HABIT = r"usually|sometimes|normally|typically|often|always|whenever|every (?:time|week|month|day)|example|let's say"
 _SPOILED_BEFORE = re.compile(rf"\b(?:{_CONDITION}|{_DOUBT}|{_REPORT}|{_HABIT})\b|\blike,?\s*$", re.IGNORECASE)
 _SPOILED_AFTER = re.compile(
     rf"\b(?:{_CONDITION}|maybe|perhaps|possibly|probably|hopefully|might|never|usually)\b", re.IGNORECASE
 )
 _NEGATED = re.compile(r"\b(?:not|never|no|\w+n't|nor|neither|without)\b", re.IGNORECASE)
-_AS_SAID = re.compile(r"\b(?:as|like)\s+(?:i|we)?\s*(?:said|mentioned|promised|discussed|agreed),?\s*", re.IGNORECASE)
+_AS_SAID = re.compile(r"\b(?:as|like) (?:i|we)?\s*(?:said|mentioned|promised|discussed|agreed),?\s*", re.IGNORECASE)
 _POLITE = re.compile(
-    r"\bif\s+(?:that's|that\s+is|it's)\s+(?:ok|okay|alright|all\s+right|fine)\b.*|\bif\s+that\s+works\b.*"
-    r"|\bif\s+you\s+don't\s+mind\b.*",
+    r"\bif (?:that's|that is|it's) (?:ok|okay|alright|all right|fine)\b.*|\bif that works\b.*"
+    r"|\bif you don't mind\b.*",
     re.IGNORECASE,
 )
 _ASKS_WHETHER = re.compile(
-    r"\b(?:check|see|find\s+out|ask|confirm|know|verify|look\s+into)\b[^,;]*?\b(?:if|whether)\b", re.IGNORECASE
+    r"\b(?:check|see|find out|ask|confirm|know|verify|look into)\b[^,;]*?\b(?:if|whether)\b", re.IGNORECASE
 )
 
 
@@ -128,5 +136,7 @@ def _spoiled(said: str, start: int, act_start: int, act: str) -> bool:
 def _in_the_call(act: str) -> bool:
     """What is done while people are still talking leaves nothing to follow up."""
     return bool(
-        re.search(r"\b(?:right now|real quick|in the chat|on (?:the|my) screen|my screen)\b", act, re.IGNORECASE)
+        re.search(
+            r"\b(?:right now|real quick|quickly|in the chat|on (?:the|my) screen|my screen)\b", act, re.IGNORECASE
+        )
     )

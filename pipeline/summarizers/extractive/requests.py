@@ -9,26 +9,27 @@ from pipeline.summarizers.extractive.due import due_words
 from pipeline.summarizers.extractive.sentences import Sentence
 from pipeline.summarizers.extractive.wording import follow_up
 
+_ACT = (
+    r"(?:send|e-?mail|forward|share|ship) (?!your screen|the screen)(?:me|us|it|that|this|over|the|a|an|your|some)\b",
+    r"(?:give (?:me|us) a call|call (?:me|us) back|follow up|get back to (?:me|us))\b",
+    r"(?:schedule|set up|book|arrange) (?:a|an|the|another|some)\b",
+    r"(?:introduce|put) (?:me|us) (?:to|in touch)\b",
+)
 _REQUEST = re.compile(
-    r"\b(?:can|could|would|will)\s+you\s+(?:please\s+|also\s+|maybe\s+|just\s+|kindly\s+)*"
-    r"(?P<act>(?:send|e-?mail|forward|share|ship)\s+(?!your\s+screen|the\s+screen)(?:me|us|it|that|this|over|the|a|an|your|some)\b|"
-    r"(?:give\s+(?:me|us)\s+a\s+call|call\s+(?:me|us)\s+back|follow\s+up|get\s+back\s+to\s+(?:me|us)|"
-    r"(?:schedule|set\s+up|book|arrange)\s+(?:a|an|the|another|some)\b|"
-    r"(?:introduce|put)\s+(?:me|us)\s+(?:to|in\s+touch)))",
-    re.IGNORECASE,
+    rf"\b(?:can|could|would|will) you (?:(?:please|also|maybe|just|kindly) )*(?P<act>{'|'.join(_ACT)})", re.IGNORECASE
 )
 _ACCEPTS = re.compile(
-    r"^(?:(?:yes|yeah|yep|sure|of\s+course|absolutely|definitely|certainly|no\s+problem|will\s+do|you\s+got\s+it|"
-    r"happy\s+to|gladly|consider\s+it\s+done|i\s+can\s+do\s+that|i'll\s+do\s+that|okay|ok|great|thing)[\s,.!]*)+",
+    r"^(?:(?:yes|yeah|yep|sure|of course|absolutely|definitely|certainly|no problem|will do|you got it|"
+    r"happy to|gladly|consider it done|i can do that|i'll do that|okay|ok|great|thing)[\s,.!]*)+",
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    r"\b(?:yes|yep|sure|of\s+course|absolutely|definitely|certainly|no\s+problem|will\s+do|you\s+got\s+it|happy\s+to|"
-    r"gladly|consider\s+it\s+done|can\s+do\s+that|i'll\s+do\s+that)\b",
+    r"\b(?:yes|yep|sure|of course|absolutely|definitely|certainly|no problem|will do|you got it|happy to|"
+    r"gladly|consider it done|can do that|i'll do that)\b",
     re.IGNORECASE,
 )
 _HEDGES = re.compile(r"\b(?:but|however|not|\w+n't|unfortunately|actually|if|maybe|first|or)\b|\?", re.IGNORECASE)
-_NOW = re.compile(r"\b(?:right\s+now|now|in\s+the\s+chat|screen)\b", re.IGNORECASE)
+_NOW = re.compile(r"\b(?:right now|now|in the chat|screen)\b", re.IGNORECASE)
 
 
 def accepted_request(
