@@ -24,11 +24,13 @@ REPOSITORY = Path(__file__).parents[2]
 
 #: A process that owns a stack with one program, until it is interrupted.
 OWNER = """
-import sys
+import signal, sys
 from pathlib import Path
 from pipeline.settings import Settings
 from pipeline.stack import Program, Stack
 
+# As in a terminal: where the tests run in a shell's background, Ctrl-C is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
 with Stack.start(Settings(data_dir=folder)) as stack:
     stack.run([Program("worker", (sys.executable, "-c", sys.argv[2], str(folder)))])
