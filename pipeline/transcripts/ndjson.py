@@ -69,7 +69,7 @@ class _NotJsonError(Exception):
 
 
 def _value(line: bytes) -> object:
-    return json.loads(line.decode("utf-8"), parse_constant=_refuse)
+    return json.loads(line.rstrip(b"\r\n").decode("utf-8"), parse_constant=_refuse)
 
 
 def _refuse(constant: str) -> Never:

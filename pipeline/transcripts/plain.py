@@ -22,8 +22,8 @@ _EVIDENCE = 100_000
 
 
 def recognises(source: Source) -> bool:
-    """Whether the bytes are text at all; raises ItemFailure(unreadable_input) where they are not."""
-    return bool(source.text)
+    """Any text is plain text; raises ItemFailure(unreadable_input) where the bytes are none."""
+    return source.decoded is not None
 
 
 def parse(source: Source) -> Parsed:

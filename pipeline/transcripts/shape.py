@@ -22,6 +22,8 @@ def problems(error: ValidationError, place: str) -> Iterator[Problem]:
 def _rule(kind: str, message: str, given: Any) -> str:
     if kind == "string_type" and isinstance(given, int | float):
         return "must be a string: quote it"
+    if kind == "model_type":
+        return "must be an object"
     if kind == "extra_forbidden":
         return "unknown field: leave it out"
     return message.removeprefix("Value error, ")

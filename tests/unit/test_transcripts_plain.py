@@ -1,0 +1,69 @@
+"""Plain text: speakers by repeated evidence, prose left alone, nothing trimmed inside a turn."""
+
+import pytest
+
+from pipeline.domain.documents import Turn
+from pipeline.transcripts.read import read
+
+
+def turns(text):
+    reading = read(text.encode())
+    assert reading.format == "plain"
+    return [(turn.speaker, turn.text) for turn in reading.transcript.turns]
+
+
+def test_a_turn_runs_until_the_next_speaker():
+    assert turns("Anna: one\n  two \n\nthree\n\nBen:\nfour\nAnna:   five\n") == [
+        ("Anna", "one\n  two \n\nthree"),
+        ("Ben", "four"),
+        ("Anna", "  five"),
+    ]
+
+
+def test_times_in_brackets_open_turns_with_or_without_a_name():
+    found = read(b"[00:00:05] Anna: hi\n(1:02:03) no name\n[0:07] Ben: ho\n[0:09] Anna: end").transcript.turns
+    assert found == (
+        Turn(text="hi", speaker="Anna", start=5.0),
+        Turn(text="no name", start=3723.0),
+        Turn(text="ho", speaker="Ben", start=7.0),
+        Turn(text="end", speaker="Anna", start=9.0),
+    )
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "The short answer: no.\nNote: pricing was confirmed on 12:30.\nTwo options remain: buy or build.",
+        "Note: one\nNote: two\nNote: three",
+        "We met at 12:30: it went well. See https://example.org: fine.",
+        "Budget: 10k\nTimeline: summer\nDecision: in June",
+    ],
+)
+def test_prose_with_colons_is_one_block(prose):
+    assert turns(prose + "\n") == [(None, prose)]
+
+
+def test_bold_names_fullwidth_colons_and_names_that_look_odd_are_speakers():
+    assert turns("**Anna:** a\n\n**Anna:** b") == [("Anna", "a"), ("Anna", "b")]
+    assert turns("客户：你好\n顾问：好\n客户：再见") == [("客户", "你好"), ("顾问", "好"), ("客户", "再见")]  # noqa: RUF001 - Chinese writes it so
+    assert turns("Dr. J. O'Neil-Smith [ext] @ Rye: a\nDr. J. O'Neil-Smith [ext] @ Rye: b")[1][1] == "b"
+
+
+def test_a_speaker_who_says_one_thing_is_known_by_the_company():
+    assert turns("Anna: a\nBen: b\nAnna: c\nAnd so: d")[1:] == [("Ben", "b"), ("Anna", "c\nAnd so: d")]
+
+
+def test_two_lines_are_a_dialogue_when_one_of_them_has_a_role():
+    assert turns("Rep: I'll call.\nCustomer: Good.") == [("Rep", "I'll call."), ("Customer", "Good.")]
+
+
+def test_words_before_the_first_speaker_are_nobodys():
+    assert turns("Call of Monday\n\nAnna: a\nAnna: b") == [(None, "Call of Monday"), ("Anna", "a"), ("Anna", "b")]
+
+
+def test_a_speaker_who_says_nothing_keeps_the_turn():
+    assert turns("Anna: a\nBen: \nAnna: c\nBen:") == [("Anna", "a"), ("Ben", ""), ("Anna", "c"), ("Ben", "")]
+
+
+def test_unusual_line_separators_do_not_cut_a_line():
+    assert turns("Anna: a\u2028Anna: b\u0085c\x0bd\rAnna: e") == [("Anna", "a\u2028Anna: b\u0085c\x0bd"), ("Anna", "e")]
