@@ -119,7 +119,7 @@ def _actions(account: Account, merged: BinaryIO) -> Iterator[str]:
         yield from ("", f"### Actions{_scope(scope, retention)}", "")
         yield from _completeness(_first(merged, account, chapters[0]))
         for place in chapters:
-            yield from ("", f"#### {_KINDS.get(place.kind, escape(place.kind))}", "")
+            yield from ("", f"#### {_KINDS[place.kind]}", "")
             for action in _read(merged, account.actions[place]):
                 yield from _action(action, indent="")
 

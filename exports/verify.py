@@ -36,7 +36,10 @@ def verify(bundle: Path, transcripts: Mapping[str, Transcript] | None = None) ->
     quotes = QuoteCheck(transcripts, findings)
     rows = merged = 0
     with suppress(TooManyFindings):
-        rows, merged = _check(bundle, quotes, findings)
+        try:
+            rows, merged = _check(bundle, quotes, findings)
+        except OSError as error:
+            findings.add("bundle", f"cannot be read: {error.strerror}")
     if findings.problems:
         raise BundleInvalid(findings.problems)
     return Verified(rows, merged, quotes.checked)
