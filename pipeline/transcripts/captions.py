@@ -10,7 +10,7 @@ from pipeline.transcripts.cues import Cue
 def labelled(found: Sequence[Cue], clean: Callable[[str], str], *, carry: bool) -> Iterator[Turn]:
     """One turn for each cue, its words through `clean`. `carry`: a cue without a name is the last speaker's."""
     texts = [clean(cue.text) for cue in found]
-    speakers = labels.believed(map(labels.first, texts))
+    speakers = labels.believed(map(labels.first, texts), captions=True)
     last = None
     for cue, text in zip(found, texts, strict=True):
         speaker, words = labels.split(text, speakers)

@@ -23,18 +23,8 @@ _MARKS = (
 #: cp1252 turns "crème" into "crčme").
 _MULTI_BYTE = ["gb18030", "big5", "cp932", "euc_jp", "cp949"]
 _WESTERN = "cp1252"
-_FOREIGN = (
-    b"%PDF-",
-    b"PK\x03\x04",
-    b"\x89PNG",
-    b"\xff\xd8\xff",
-    b"GIF8",
-    b"\x1f\x8b",
-    b"RIFF",
-    b"OggS",
-    b"ID3\x03",
-    b"ID3\x04",
-)
+#: A PDF may be all ASCII; the others cannot begin a text.
+_FOREIGN = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b")
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _SAMPLE = 65_536
 

@@ -68,7 +68,7 @@ def _below(folder: Path) -> Iterator[File | Problem]:
             anything = True
             yield entry
     for extension, count in sorted(skipped.items()):
-        log.info("files_skipped", folder=str(folder), extension=extension, count=count)
+        log.info("files_skipped", folder=storable(str(folder)), extension=extension, count=count)
     if not anything:
         yield Problem(storable(str(folder)), f"nothing to read: {LOOKED_FOR}")
 
@@ -109,7 +109,7 @@ def _is_junk(name: str, parent: str) -> bool:
     """What desktops and editors leave behind: `.DS_Store`, `._call.vtt`, `~$call.txt`, and all that is hidden."""
     junk = name.startswith((".", "~$"))
     if junk:
-        log.info("junk_skipped", folder=parent, name=name)
+        log.info("junk_skipped", folder=storable(parent), name=storable(name))
     return junk
 
 

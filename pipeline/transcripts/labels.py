@@ -40,14 +40,19 @@ def _is_plausible(label: str) -> bool:
     return len(name.split()) <= _MAX_WORDS and not _SENTENCE.search(label) and not _HEADINGS.fullmatch(name)
 
 
-def believed(labels: Iterable[str | None]) -> frozenset[str]:
-    """Which labels are speakers, of those that the lines of a text begin with (None: a line without one)."""
+def believed(labels: Iterable[str | None], *, captions: bool = False) -> frozenset[str]:
+    """Which labels are speakers, of those that the lines of a text begin with (None: a line without one).
+
+    Where every line has a label that looks like a name, captions prove by their times that somebody speaks; a text
+    needs a role among them ("Rep: ..."), or a list of headings would be a conversation.
+    """
     seen, unlabelled = _count(labels)
     repeated = {label for label, count in seen.items() if count > 1}
     once = {label for label in seen.keys() - repeated if _is_name(label)}
     if sum(seen[label] for label in repeated) >= 2 * len(once):
         return frozenset(repeated | once)
-    if not unlabelled and len(once) == len(seen) > 1 and any(map(_ROLE.fullmatch, once)):
+    proven = captions or (len(once) > 1 and any(map(_ROLE.fullmatch, once)))
+    if proven and not unlabelled and len(once) == len(seen):
         return frozenset(once)
     return frozenset(repeated)
 

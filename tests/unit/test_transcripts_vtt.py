@@ -107,6 +107,11 @@ def test_rolling_captions_say_each_word_once_and_keep_each_cue():
     assert [turn.text for turn in found] == ["well", "this is", "", "it"]
 
 
+def test_two_people_who_say_one_thing_each_are_known_by_their_cues():
+    cue = "00:01.000 --> 00:02.000\n"
+    assert [turn.speaker for turn in turns(f"{cue}Anna: hi\n\n{cue}Ben: ho\n")] == ["Anna", "Ben"]
+
+
 @pytest.mark.parametrize("label", ["The thing is", "Note", "Really? Sure"])
 def test_a_colon_in_a_caption_is_not_a_speaker(label):
     (first, _) = turns(f"00:01.000 --> 00:02.000\n{label}: we go\n\n00:02.000 --> 00:03.000\nand on\n")
