@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.errors import ItemFailure
-from pipeline.summarizers.extractive.central import _CANDIDATES, _candidates, most_central
+from pipeline.summarizers.extractive.central import _CANDIDATES, _spread, most_central
 from pipeline.summarizers.extractive.sentences import LONGEST, split
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import SummaryRequest
@@ -74,13 +77,11 @@ def test_the_summary_keeps_call_order_and_speakers_and_leaves_out_small_talk():
 
 
 def test_a_long_call_is_reduced_to_four_hundred_candidates_from_all_of_it():
-    sentences = split(
-        transcript(*(("Dana", f"Point {number} concerns lorry {number % 97}.") for number in range(3_000)))
-    )
-    candidates = _candidates(sentences)
+    terms = [["point", str(number), *["lorry"] * (number % 5)] for number in range(3_000)]
+    candidates = _spread(range(3_000), terms)
     assert len(candidates) == _CANDIDATES
-    assert candidates[0].turn < 10
-    assert candidates[-1].turn > 2_980
+    assert candidates[0] < 10
+    assert candidates[-1] > 2_980
 
 
 def test_the_same_sentence_is_not_chosen_twice():
@@ -129,3 +130,53 @@ def test_the_summary_does_not_depend_on_the_process_or_its_hash_seed():
         for seed in ("0", "1")
     }
     assert said == {summary_of(*TALK).encode()}
+
+
+def test_a_summary_holds_statements_and_leaves_out_questions_and_fillers():
+    said = summary_of(
+        ("Dana", "Does the new pallet scanner read a pallet label in one second at the gate?"),
+        ("Kim", "Um, the new pallet scanner, uh, reads a pallet label at the gate in two seconds."),
+        ("Dana", "What about the pallet gate and the pallet scanner and the label?"),
+    )
+    assert said == "Kim: the new pallet scanner reads a pallet label at the gate in two seconds."
+
+
+def test_what_is_a_filler_in_english_stays_a_word_in_german():
+    assert summary_of(("Anna", "Wir treffen uns um neun, und er bringt den Vertrag mit.")).startswith(
+        "Anna: Wir treffen uns um neun"
+    )
+
+
+def test_a_sentence_that_gave_an_action_weighs_more():
+    sentences = split(transcript(*TALK, ("Dana", "I'll send Kim the scanner brochure tomorrow.")))
+    assert sentences[-1] not in most_central(sentences)
+    assert sentences[-1] in most_central(sentences, {sentences[-1]})
+
+
+def test_threads_share_one_summarizer():
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _turn: summary_of(*TALK), range(32))) == {summary_of(*TALK)}
+
+
+def test_importing_the_summarizers_imports_nothing_heavy():
+    program = (
+        "import sys, pipeline.summarizers.registry, pipeline.summarizers.tokens\n"
+        "print({'sklearn', 'networkx', 'numpy', 'sentencex', 'tiktoken'} & set(sys.modules))"
+    )
+    root = Path(__file__).parents[2]
+    said = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, check=True, text=True)
+    assert said.stdout == "set()\n"
+
+
+SCRAPS = st.sampled_from(["I'll send the quote by Friday.", "Too expensive!", "<UNSURE>", "\u200b"])
+SAID = st.tuples(st.none() | st.sampled_from(["Dana", "Kim", ""]), st.text(max_size=60) | SCRAPS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(SAID, max_size=8))
+def test_whatever_is_said_there_is_a_summary_or_nothing_was_said(said):
+    if transcript(*said).is_blank():
+        with pytest.raises(ItemFailure, match="empty_input"):
+            summary_of(*said)
+    else:
+        assert summary_of(*said)

@@ -12,6 +12,7 @@ from pipeline.summarizers.extractive.owners import owner_finder
 from pipeline.summarizers.extractive.requests import accepted_request
 from pipeline.summarizers.extractive.sentences import Sentence
 from pipeline.summarizers.extractive.stages import stage_signal
+from pipeline.summarizers.extractive.wording import is_evidence
 
 # Not price, budget, customer or demo: meetings of every kind talk of those.
 _BUYING = re.compile(
@@ -21,19 +22,20 @@ _BUYING = re.compile(
 )
 #: Different words of buying that make a call one about a purchase.
 _ENOUGH = 2
+_MOST_QUOTES = 5
 
 
 def find_actions(transcript: Transcript, sentences: Sequence[Sentence]) -> tuple[ProposedAction, ...]:
     """Every action of an English call, in call order, none twice; at most one stage, the last that was signalled."""
     owner_of = owner_finder(transcript)
     whole = [sentence for sentence in sentences if sentence.whole]
-    buying = _is_about_buying(whole)
-    found = [action for sentence in whole for action in commitments(sentence, owner_of)]
-    found += _accepted_requests(whole, owner_of)
-    found += [action for sentence in whole for action in objection(sentence, buying=buying)]
-    found += [action for sentence in whole for action in stage_signal(sentence)][-1:]
-    backed = [action for action in found if action.quotes]
-    return tuple(sorted(_united(backed), key=lambda action: action.quotes[0].turn or 0))
+    evident = [sentence for sentence in whole if is_evidence(sentence)]
+    buying = _is_about_buying(evident)
+    found = [action for sentence in evident for action in commitments(sentence, owner_of)]
+    found += [action for action in _accepted_requests(whole, owner_of) if action.quotes]
+    found += [action for sentence in evident for action in objection(sentence, buying=buying)]
+    found += [action for sentence in evident for action in stage_signal(sentence)][-1:]
+    return tuple(sorted(_united(found), key=lambda action: action.quotes[0].turn or 0))
 
 
 def _is_about_buying(sentences: Sequence[Sentence]) -> bool:
@@ -52,12 +54,12 @@ def _accepted_requests(
 
 
 def _united(actions: Sequence[ProposedAction]) -> list[ProposedAction]:
-    """Equal actions become one with the quotes of all."""
+    """Equal actions become one with the first quotes of all."""
     first: dict[tuple[str, str | None, str], ProposedAction] = {}
     for action in actions:
         key = (action.kind, action.owner, action.text.casefold())
         known = first.setdefault(key, action)
         if known is not action:
             more = tuple(quote for quote in action.quotes if quote not in known.quotes)
-            first[key] = known.model_copy(update={"quotes": known.quotes + more})
+            first[key] = known.model_copy(update={"quotes": (known.quotes + more)[:_MOST_QUOTES]})
     return list(first.values())

@@ -5,7 +5,7 @@ position, scores are rounded, nothing depends on hashing.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,8 +13,11 @@ from pipeline.summarizers.extractive.language import FUNCTION_WORDS
 from pipeline.summarizers.extractive.sentences import Sentence
 
 _CANDIDATES = 400
-_FEWEST_TERMS, _MOST_TERMS = 4, 40
+#: Words without function words; characters.
+_FEWEST_TERMS, _LONGEST = 4, 280
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _MOST_CHOSEN = 6
+_WEIGHTY = 4.0
 #: Cosine below which two sentences are not linked, and above which they say the same.
 _LINKED, _SAME = 0.05, 0.5
 
@@ -23,25 +26,37 @@ _WORD = re.compile(r"\w+(?:'\w+)?")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 
-def most_central(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """One to six sentences in call order; about one in eight of a short call. Takes at least one sentence."""
-    candidates = _candidates(sentences)
-    wanted = max(1, min(_MOST_CHOSEN, (len(candidates) + 7) // 8 + 1))
-    similarity = _similarity([_terms(sentence.plain) for sentence in candidates])
-    ranked = _ranked(similarity) if similarity is not None else range(len(candidates))
-    return [candidates[index] for index in sorted(_choose(ranked, similarity, wanted))]
+def most_central(sentences: Sequence[Sentence], weighty: Container[Sentence] = ()) -> list[Sentence]:
+    """One to six sentences in call order; about one in eight of a short call. Takes at least one sentence.
+
+    `weighty` sentences, those that gave an action, count four times.
+    """
+    terms = [_terms(sentence.plain) for sentence in sentences]
+    candidates = _spread(_telling(sentences, terms), terms)
+    wanted = min(_MOST_CHOSEN, 1 + (len(candidates) + 7) // 8)
+    similarity = _similarity([terms[index] for index in candidates])
+    weights = [_WEIGHTY if sentences[index] in weighty else 1.0 for index in candidates]
+    ranked = _ranked(similarity, weights) if similarity is not None else range(len(candidates))
+    return [sentences[candidates[place]] for place in sorted(_choose(ranked, similarity, wanted))]
 
 
-def _candidates(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    telling = [sentence for sentence in sentences if len(_terms(sentence.plain)) >= _FEWEST_TERMS] or sentences
+def _telling(sentences: Sequence[Sentence], terms: Sequence[list[str]]) -> Sequence[int]:
+    """Indices of what can stand in a summary: statements of some words, no run-ons; else the best there is."""
+    full = [index for index, words in enumerate(terms) if len(words) >= _FEWEST_TERMS]
+    statements = [index for index in full if _is_statement(sentences[index].text)]
+    return statements or full or range(len(terms))
+
+
+def _is_statement(text: str) -> bool:
+    return len(text) <= _LONGEST and not text.endswith(_QUESTION_MARKS)
+
+
+def _spread(telling: Sequence[int], terms: Sequence[list[str]]) -> Sequence[int]:
+    """At most 400 of them: of each of 400 stretches the one with the most different words."""
     if len(telling) <= _CANDIDATES:
         return telling
     bounds = [len(telling) * part // _CANDIDATES for part in range(_CANDIDATES + 1)]
-    return [max(telling[start:end], key=_information) for start, end in pairwise(bounds)]
-
-
-def _information(sentence: Sentence) -> int:
-    return min(len(set(_terms(sentence.plain))), _MOST_TERMS)
+    return [max(telling[start:end], key=lambda index: len(set(terms[index]))) for start, end in pairwise(bounds)]
 
 
 def _terms(text: str) -> list[str]:
@@ -66,19 +81,18 @@ def _as_given(terms: list[str]) -> list[str]:
     return terms
 
 
-def _ranked(similarity: Any) -> list[int]:
+def _ranked(similarity: Any, weights: Sequence[float]) -> list[int]:
     import networkx as nx  # noqa: PLC0415 - see above
 
     links = similarity.tocoo()
+    kept = (links.row < links.col) & (links.data >= _LINKED)
     graph = nx.Graph()
     graph.add_nodes_from(range(similarity.shape[0]))
     graph.add_weighted_edges_from(
-        (int(one), int(other), float(weight))
-        for one, other, weight in zip(links.row, links.col, links.data, strict=True)
-        if one < other and weight >= _LINKED
+        zip(links.row[kept].tolist(), links.col[kept].tolist(), links.data[kept].tolist(), strict=True)
     )
     rank = nx.pagerank(graph)
-    return sorted(rank, key=lambda index: (-round(rank[index], 9), index))
+    return sorted(rank, key=lambda index: (-round(rank[index] * weights[index], 9), index))
 
 
 def _choose(ranked: Sequence[int], similarity: Any, wanted: int) -> list[int]:

@@ -71,6 +71,8 @@ _PROMISED = (
 #: Counts only with a time: without one it is talk.
 _TIMED = (
     r"(?:have|get) (?!to\b).{1,60}?\b(?:to you|back to you|ready|done|finished|completed?|for you|out)\b",
+    rf"(?:get|take|hand) {_GAP}\bto (?:my |our |the )?(?:\w+ )?{_INSIDER}\b",
+    r"make sure\b",
     r"(?:send|share|submit|deliver|finish|complete|sign|return|pay|approve|confirm|provide|review|ship|check|update|publish|post)\b",
     rf"(?:let|update) {_SOMEONE}\b",
     r"(?:find out|decide|call)\b",

@@ -22,7 +22,7 @@ _UNIT = r"(?:minute|hour|day|week|month)s?"
 _NEXT = r"(?:next|this(?: coming)?)"
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|ten|\d{1,3}|a few|a couple(?: of)?|(?:the )?next \w+)"
 _POINT = (
-    rf"(?:{_END}|eod|eow|cob|first thing(?: (?:tomorrow|{_DAY}|in the)){_PART}?|"
+    rf"(?:{_END}|(?:eod|cob)(?: (?:today|tomorrow|{_DAY}))?|eow|first thing(?: (?:tomorrow|{_DAY}|in the)){_PART}?|"
     rf"tomorrow{_PART}?|tonight|(?:later )?today|later this (?:week|month|morning|afternoon)|"
     rf"(?:early |late )?{_NEXT} (?:{_DAY}{_PART}?|week(?:end)?|month|quarter|morning|afternoon|evening)|"
     rf"{_DAY}{_PART}?|{_DATE}|the weekend)"

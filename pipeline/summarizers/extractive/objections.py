@@ -11,6 +11,7 @@ from pipeline.summarizers.extractive.sentences import Sentence
 from pipeline.summarizers.extractive.wording import quotes, shortened
 
 _VERY = r"(?:(?:a bit|a little|way|much|far|really|very|just|still|also|somewhat|quite|pretty|kind of) )*"
+_IS = r"(?:is|are|seems?|looks?|feels?)"
 _BIG = r"(?:(?:main|biggest|only|big|one|real|serious|major) )*"
 _WE_ARE = r"\b(?:i'm|i am|we're|we are|my \w+ is|our \w+ (?:is|are)|they're|they are)"
 _VENDOR = r"(?:vendor|provider|supplier|solution|tool|system|setup|platform|software|partner|contract)"
@@ -34,7 +35,7 @@ _PLAIN = (
     ("price", r"\bbudget (?:is|has been|got) (?:frozen|cut|gone)\b"),
     (
         "price",
-        rf"\b(?:price|pricing|cost|quote|fees?) (?:is|are|seems?|looks?|feels?) {_VERY}(?:too )?(?:high|steep)\b",
+        rf"\b(?:price|pricing|cost|quote|fees?)(?: per \w+)? {_IS} {_VERY}(?:too )?(?:high|steep)\b",
     ),
     ("price", r"\b(?:we|i) (?:can't|cannot) (?:afford|justify)\b"),
     ("timing", rf"\b(?:isn't|is not|not) (?:really )?(?:a good|the right|the best) time (?:for us|to {_LATER})\b"),
@@ -50,6 +51,10 @@ _PLAIN = (
     ),
     ("vendor", r"\b(?:found|have|got|seen|there's) (?:a |some )?cheaper (?:alternatives?|vendors?|quotes?|offers?)\b"),
     ("vendor", r"\bcheaper elsewhere\b"),
+    (
+        "vendor",
+        r"\b(?:evaluating|looking at|talking to|comparing) (?:another|other|several|two|a few other) vendors?\b",
+    ),
     ("gate", rf"\b{_GATEKEEPER} (?:won't|will not|would never|will never|doesn't (?:allow|like|approve))\b"),
     ("gate", rf"\b{_GATEKEEPER} (?:has|have|raised) (?:\w+ )?(?:concerns?|issues?|objections?|problems?)\b"),
     ("gate", rf"\b{_GATEKEEPER} (?:blocked|rejected|pushed back)\b"),

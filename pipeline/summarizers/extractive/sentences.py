@@ -18,7 +18,7 @@ _SHORTEST_CUT = 200
 _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z_ -]{0,20}/?>|\{[a-z_ ]{1,20}\}|\[[a-zA-Z_ ]{1,20}\]")
 _SPACE_BEFORE_MARK = re.compile(r"\s+([.,!?;:])(?=\s|$)")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'"})
-_FILLERS = re.compile(r",?\s*\b(?:u[hm]+|er+m?|hmm+|mm+)\b,?\s*", re.IGNORECASE)
+_FILLERS = re.compile(r",?\s*\b(?:u[hm]+|er+m?|(?:mm+-)?hmm+|mm+)\b,?\s*", re.IGNORECASE)
 _PAUSE = re.compile(r"\s*(?:\.{2,}|\u2026)")
 #: `i 'll`, `does n't`: some recognisers write words apart.
 _TORN = re.compile(r" ('(?:ll|m|re|ve|s|d)|n't)\b", re.IGNORECASE)

@@ -14,7 +14,9 @@ _WE = r"\b(?:i|we)(?:'ve|'re| have| are|'m| am)?(?: just| now| all| finally| alr
 _OTHERS = (
     r"(?:another|a different|someone else|somebody else|a competitor|one of your competitors|our (?:current|existing))"
 )
-_PAPER = r"(?:(?:signed|final|updated|revised) )?(?:contract|agreement|order form|msa|statement of work|sow|paperwork)"
+_PAPER = (
+    r"(?:(?:draft|signed|final|updated|revised) )?(?:contract|agreement|order form|msa|statement of work|sow|paperwork)"
+)
 _GO_ON = r"(?:move forward|moving forward|proceed|proceeding|go ahead|going ahead|buy|renew|renewing|commit|sign)"
 _TO = r"(?:through|to|by|past|over to)"
 _REVIEWER = r"(?:our |the )?(?:legal|procurement)"
@@ -36,7 +38,7 @@ _SIGNALS = (
     ("Legal Review", _REVIEW, rf"\b(?:send|pass|run|take) (?:it|this|that|the \w+) {_TO} {_REVIEWER}\b"),
     ("Legal Review", _REVIEW, rf"\b{_REVIEWER}(?: team)? (?:is|has to|needs? to|will) (?:review|redlin)"),
     ("Legal Review", _REVIEW, r"\b(?:in|under|through|pending) legal review\b"),
-    ("Negotiation", _READY, rf"\bsend (?:me |us )?(?:over )?(?:the|a|your|that) {_PAPER}\b"),
+    ("Negotiation", _READY, rf"(?<!'ll )(?<!will )\bsend (?:me |us )?(?:over )?(?:the|a|your|that) {_PAPER}\b"),
     ("Negotiation", _READY, rf"\b(?:we|i)(?:'re|'m| are| am) (?:ready|happy|all set) to {_GO_ON}\b"),
     ("Negotiation", _READY, rf"\blet's (?:sign|get (?:the |this )?(?:{_PAPER} )?signed|{_GO_ON} with the {_PAPER})\b"),
 )  # fmt: skip

@@ -20,7 +20,7 @@ class Extractive:
     name = "extractive"
 
     def summarize(self, request: SummaryRequest) -> Summary:
-        """Split, choose the central sentences, and in an English call find what people committed to.
+        """Split, find what people committed to in an English call, choose the central sentences.
 
         Raises ItemFailure `empty_input` where nobody says anything.
         """
@@ -28,24 +28,28 @@ class Extractive:
         if not sentences:
             raise ItemFailure("empty_input", "the transcript holds no words")
         english = is_english(sentences)
+        actions = find_actions(request.transcript, sentences) if english else ()
+        quoted = {(quote.turn, quote.quote) for action in actions for quote in action.quotes}
+        weighty = {sentence for sentence in sentences if (sentence.turn, sentence.text) in quoted}
         return Summary(
-            summary="\n".join(_said(most_central(sentences))),
-            actions=find_actions(request.transcript, sentences) if english else (),
+            summary="\n".join(_said(most_central(sentences, weighty), english=english)),
+            actions=actions,
             usage=_NO_COST,
             model=MODEL,
             warnings=_warnings(request.language, english=english),
         )
 
 
-def _said(sentences: list[Sentence]) -> list[str]:
-    """One line per stretch of the same speaker: `Dana: …`."""
+def _said(sentences: list[Sentence], *, english: bool) -> list[str]:
+    """One line per stretch of the same speaker: `Dana: …`; English without its `um`."""
     lines: list[str] = []
     speaker: str | None = None
     for sentence in sentences:
+        words = (english and sentence.plain) or sentence.shown
         if lines and sentence.speaker == speaker:
-            lines[-1] += f" {sentence.shown}"
+            lines[-1] += f" {words}"
         else:
-            lines.append(f"{sentence.speaker}: {sentence.shown}" if sentence.speaker else sentence.shown)
+            lines.append(f"{sentence.speaker}: {words}" if sentence.speaker else words)
         speaker = sentence.speaker
     return lines
 

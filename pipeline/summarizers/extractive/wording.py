@@ -7,6 +7,7 @@ from pipeline.domain.actions import ProposedAction, Quote
 from pipeline.summarizers.extractive.sentences import Sentence
 
 _LONGEST = 180
+_SHORTEST_QUOTE = 12
 _FROM_OUTSIDE = {
     "i": "they", "we": "they", "you": "them", "me": "them", "us": "them",
     "my": "their", "our": "their", "your": "their", "mine": "theirs", "ours": "theirs", "yours": "theirs",
@@ -18,7 +19,7 @@ _FIRST_OR_SECOND = re.compile(
 )
 #: `you` before one of these is a subject: `what you need`, `when you are ready`.
 _SUBJECT_YOU = re.compile(
-    r"\byou(?=\s+(?:need|want|have|can|are|were|do|did|asked|use|will|would|could|should|like|said|get|know|see|"
+    r"\byou(?=\s+(?:need|want|have|can|are|were|do|did|asked|use|will|would|could|should|said|"
     r"mentioned|requested|wanted|needed|guys\s+\w+)\b)",
     re.IGNORECASE,
 )
@@ -37,12 +38,13 @@ def follow_up(owner: str | None, act: str, due: str | None, said_in: Sequence[Se
 
 
 def quotes(said_in: Sequence[Sentence]) -> tuple[Quote, ...]:
-    """The sentences, verbatim, that are long enough to be evidence: 12 characters."""
-    return tuple(
-        Quote(quote=sentence.text, turn=sentence.turn)
-        for sentence in said_in
-        if len(" ".join(sentence.text.split())) >= 12
-    )
+    """The sentences, verbatim, that are long enough to be evidence."""
+    return tuple(Quote(quote=sentence.text, turn=sentence.turn) for sentence in said_in if is_evidence(sentence))
+
+
+def is_evidence(sentence: Sentence) -> bool:
+    """Whether the sentence has the 12 characters that a quote needs, runs of white space counted once."""
+    return len(" ".join(sentence.text.split())) >= _SHORTEST_QUOTE
 
 
 def shortened(words: str) -> str:
