@@ -5,7 +5,7 @@ memory does not grow with the words.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -39,8 +39,9 @@ def write_report(out: HashedFile, header: ExportHeader, index: Index, manifest: 
 
 
 def _write(out: HashedFile, lines: Iterable[str]) -> None:
-    for line in lines:
-        out.write(line.encode() + b"\n")
+    left = iter(lines)
+    while batch := list(islice(left, 1_000)):
+        out.write("\n".join((*batch, "")).encode())
 
 
 def _title(header: ExportHeader, index: Index) -> Iterator[str]:

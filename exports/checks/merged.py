@@ -15,6 +15,7 @@ from pipeline.domain.verify_quotes import MergeGroup
 class _SeenGroup(NamedTuple):
     place: str
     group: Group
+    key: MergeGroup
 
 
 class MergedCheck:
@@ -42,8 +43,7 @@ class MergedCheck:
             self._findings.add(place, "its job_id or export_id is not the seal's")
         check_action(action, place, self._findings)
         self._check_key(action, place)
-        self._check_group(action.group, place)
-        self._check_sources(action, place)
+        self._check_sources(action, self._check_group(action.group, place), place)
         self._quotes.check(action.evidence, place)
 
     def finish(self) -> None:
@@ -77,8 +77,7 @@ class MergedCheck:
         elif row_action.disposition != action.disposition:
             self._findings.add(place, f"has another disposition than in {row_action.place}")
 
-    def _check_sources(self, action: MergedAction, place: str) -> None:
-        group = _key(action.group)
+    def _check_sources(self, action: MergedAction, group: MergeGroup, place: str) -> None:
         if not action.source_document_ids:
             self._findings.add(place, "names no source document")
         for document_id in dict.fromkeys(action.source_document_ids):
@@ -89,21 +88,28 @@ class MergedCheck:
         for document_id in {quote.document_id for quote in action.evidence} - set(action.source_document_ids):
             self._check_member(document_id, group, place)
 
-    def _check_group(self, group: Group, place: str) -> None:
-        seen = self._groups.setdefault(_key(group), _SeenGroup(place, group))
-        if seen.place != place:
-            if seen.group != group:
-                self._findings.add(place, f"its group says otherwise than in {seen.place} what is missing")
-            return
+    def _check_group(self, group: Group, place: str) -> MergeGroup:
+        """The group's key, one object for all its actions."""
+        key = MergeGroup(group.account_id, group.consent_scope, group.retention_class)
+        seen = self._groups.get(key)
+        if seen is None:
+            self._groups[key] = _SeenGroup(place, group, key)
+            self._check_gaps(group, key, place)
+            return key
+        if seen.group != group:
+            self._findings.add(place, f"its group says otherwise than in {seen.place} what is missing")
+        return seen.key
+
+    def _check_gaps(self, group: Group, key: MergeGroup, place: str) -> None:
         if group.complete == bool(group.missing):
             self._findings.add(place, "its group is either complete or misses documents")
         if len({gap.document_id for gap in group.missing}) < len(group.missing):
             self._findings.add(place, "its group misses a document twice")
         for gap in group.missing:
-            self._check_missing(gap, group, place)
+            self._check_missing(gap, key, place)
 
-    def _check_missing(self, gap: Missing, group: Group, place: str) -> None:
-        self._check_member(gap.document_id, _key(group), place)
+    def _check_missing(self, gap: Missing, group: MergeGroup, place: str) -> None:
+        self._check_member(gap.document_id, group, place)
         document = self._rows.documents.get(gap.document_id)
         if document is not None and document.error_code != gap.error_code:
             self._findings.add(place, f"its group misses document {gap.document_id} for another reason than its row")
@@ -114,7 +120,3 @@ class MergedCheck:
             self._findings.add(place, f"names document {document_id}, which is no row of its account")
         elif self._group_of.setdefault(document_id, group) != group:
             self._findings.add(place, f"document {document_id} stands in two merge groups")
-
-
-def _key(group: Group) -> MergeGroup:
-    return MergeGroup(group.account_id, group.consent_scope, group.retention_class)

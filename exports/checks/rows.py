@@ -5,6 +5,7 @@ held against them.
 """
 
 from collections import Counter
+from sys import intern
 from typing import NamedTuple
 
 from exports.checks.actions import check_action
@@ -25,10 +26,15 @@ class Document(NamedTuple):
 
 
 class RowAction(NamedTuple):
-    """Where an action key first stands in the manifest, and with which disposition."""
+    """The line where an action key first stands in the manifest, and with which disposition."""
 
-    place: str
+    line: int
     disposition: Disposition
+
+    @property
+    def place(self) -> str:
+        """As findings name it."""
+        return f"{MANIFEST}:{self.line}"
 
 
 class RowCheck:
@@ -60,7 +66,7 @@ class RowCheck:
         if row.state == "succeeded":
             self._quotes.expect(row.document_id, place)
         for action in row.actions:
-            self._check_action(row, action, place)
+            self._check_action(row, action, number, place)
 
     def finish(self) -> None:
         """Hold the whole manifest against the seal and quotes against documents that came later."""
@@ -77,7 +83,9 @@ class RowCheck:
         self._due = row.position + 1
         if row.document_id in self.documents:
             self._findings.add(place, "its document has another row before")
-        self.documents[row.document_id] = Document(row.account_id, row.state, row.error_code)
+        # Interned: a hundred thousand rows name few accounts, states and codes.
+        code = None if row.error_code is None else intern(row.error_code)
+        self.documents[row.document_id] = Document(intern(row.account_id), intern(row.state), code)
         seal = self._seal
         if seal is not None and (row.job_id, row.export_id, row.export_version) != (
             seal.job_id,
@@ -95,13 +103,13 @@ class RowCheck:
         if row.state != "succeeded" and row.actions:
             self._findings.add(place, f"has actions though it is {row.state}")
 
-    def _check_action(self, row: ManifestRow, action: CrmAction, place: str) -> None:
+    def _check_action(self, row: ManifestRow, action: CrmAction, number: int, place: str) -> None:
         check_action(action, place, self._findings)
         if row.document_id not in action.source_document_ids:
             self._findings.add(place, "an action does not name the row's document as its source")
         if self._seal is not None and self._seal.job_state == "cancelled" and action.disposition != "review_only":
             self._findings.add(place, "an action of a cancelled job is proposed: it may only be reviewed")
-        known = self.actions.setdefault(action.action_key, RowAction(place, action.disposition))
+        known = self.actions.setdefault(action.action_key, RowAction(number, action.disposition))
         if known.disposition != action.disposition:
             self._findings.add(place, f"an action has another disposition than in {known.place}")
         for quote in action.evidence:

@@ -1,10 +1,14 @@
 """One small job, merged by the real rules: what the ledger would hand to a freeze."""
 
 import json
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from exports.bundle import write_bundle
+from exports.seal import Seal
 from pipeline.domain.actions import CrmAction, FoundAction, Missing, Quote
 from pipeline.domain.documents import Transcript, Turn
 from pipeline.domain.evidence import Haystack
@@ -14,6 +18,8 @@ from pipeline.domain.verify_quotes import STAGE_CHANGE, MergeGroup
 
 JOB = "0d5f3a52-0000-4000-8000-000000000001"
 EXPORT = "5b1c7a80-0000-5000-8000-000000000002"
+# Before the clock of any disk, so that no folder that lives now looks dead.
+NOW = datetime(2020, 12, 1, 3, 0, tzinfo=UTC)
 
 SAID = {
     "acme/monday.txt": [
@@ -43,6 +49,16 @@ class Job(NamedTuple):
     header: ExportHeader
     records: list[ManifestRecord]
     actions: list[str]
+
+
+def freeze(target: Path, job: Job) -> Seal:
+    """Write the job's bundle into `target`."""
+    return write_bundle(target, job.header, job.records, job.actions, now=NOW)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The bytes of each file in the folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def completed_job() -> Job:

@@ -2,28 +2,18 @@
 
 import errno
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from exports_samples import cancelled_job, completed_job, plain_header, plain_record
+from exports_samples import NOW, cancelled_job, completed_job, files, freeze, plain_header, plain_record
 
 from exports.bundle import write_bundle
 from exports.seal import ACTIONS, MANIFEST, REPORT, SEAL, Seal, sha256_of
 from pipeline.errors import ExportError, ExportMismatch
 
 GOLDEN = Path(__file__).parent / "golden" / "bundle"
-# Before the clock of any disk, so that no folder that lives now looks dead.
-NOW = datetime(2020, 12, 1, 3, 0, tzinfo=UTC)
-
-
-def freeze(target, job):
-    return write_bundle(target, job.header, job.records, job.actions, now=NOW)
-
-
-def files(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_a_bundle_has_the_bytes_of_the_golden_one(tmp_path):

@@ -1,8 +1,7 @@
 """`--out` gets the latest bundle of the job one ran, and nothing of one's own is lost."""
 
 import pytest
-from exports_samples import cancelled_job, completed_job
-from test_exports_bundle import files, freeze
+from exports_samples import cancelled_job, completed_job, files, freeze
 
 from exports.copy_bundle import copy_bundle
 from exports.seal import MANIFEST, REPORT, SEAL

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from exports_samples import cancelled_job, completed_job, plain_header, plain_record
+from exports_samples import NOW, cancelled_job, completed_job, freeze, plain_header, plain_record
 from markdown_it import MarkdownIt
-from test_exports_bundle import NOW, freeze
 
 from exports.advice import ADVICE, REASONS, advice, meaning
 from exports.bundle import write_bundle

@@ -6,8 +6,7 @@ import json
 import os
 
 import pytest
-from exports_samples import TRANSCRIPTS, cancelled_job, completed_job
-from test_exports_bundle import freeze
+from exports_samples import TRANSCRIPTS, cancelled_job, completed_job, freeze
 
 from exports.checks import findings as findings_module
 from exports.checks import lines
@@ -159,7 +158,7 @@ TAMPERED_ROWS = {
     "a key of another scheme": (put_action(0, 1, action_key="said"), "an action_key is not of the cf1 scheme"),
     "another disposition": (
         put_action(0, 1, disposition="review_only"),
-        "has another disposition than in manifest.ndjson:1 (document acme/monday.txt)",
+        "actions.ndjson:2: has another disposition than in manifest.ndjson:1",
     ),
     "a proposed stage change": (
         put_action(3, 0, disposition="proposed"),
