@@ -8,6 +8,8 @@ REPLACEMENT = "\ufffd"
 
 def storable(text: str) -> str:
     """The text with each NUL character and each lone surrogate replaced by U+FFFD; lengths stay the same."""
+    if text.isascii() and "\x00" not in text:  # most texts, and ten times as fast
+        return text
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, create_engine
+from sqlalchemy.dialects import postgresql  # noqa: F401 - loaded now, not lazily in one thread while another forks
+from sqlalchemy.dialects.postgresql import psycopg  # noqa: F401 - see above
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import NullPool
 

@@ -67,7 +67,7 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
             THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
                       ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
             ELSE items.warnings END,
-       attempts.input_tokens, attempts.output_tokens, attempts.cost_usd, attempts.model
+       attempts.input_tokens, attempts.output_tokens, attempts.cost_usd, attempts.model, items.opportunity_id
   FROM items JOIN jobs USING (job_id)
   LEFT JOIN attempts USING (attempt_id)
   LEFT JOIN row_actions ON row_actions.job_id = items.job_id AND row_actions.reduce_id = jobs.reduce_id
@@ -78,8 +78,8 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
 """
 
 
-def records(ledger: Ledger, job_id: UUID) -> Iterator[ManifestRecord]:
-    """One record per item in input order, by pages, each page a statement of its own.
+def records(ledger: Ledger, job_id: UUID) -> Iterator[tuple[ManifestRecord, str | None]]:
+    """One record per item in input order, with its opportunity; by pages, each page a statement of its own.
 
     In a cancelled job the actions are still the attempt's (FoundActions): nothing was merged.
     """
@@ -87,7 +87,7 @@ def records(ledger: Ledger, job_id: UUID) -> Iterator[ManifestRecord]:
     while True:
         with ledger.statement() as tx:
             page = tx.exec_driver_sql(_RECORDS, {"job": job_id, "next": after, "page": PAGE}).all()
-        yield from (ManifestRecord(*row) for row in page)
+        yield from ((ManifestRecord(*row[:-1]), row.opportunity_id) for row in page)
         if len(page) < PAGE:
             return
         after = page[-1][0] + 1

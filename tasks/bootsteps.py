@@ -1,0 +1,105 @@
+"""What runs beside the tasks in every worker's main process: the reconciler.
+
+`python -m tasks.bootsteps` runs it alone, as `callfold up` does, so that liveness does not depend on any one worker.
+"""
+
+import random
+import signal
+import threading
+from typing import Any
+
+import structlog
+from celery import Celery, bootsteps
+
+from pipeline import logs
+from pipeline.errors import LedgerError, StackError
+from pipeline.ledger.connection import Ledger
+from pipeline.settings import load
+from pipeline.stages.reconcile import reconcile
+from tasks.worker import ledger_for, name
+
+log = structlog.get_logger(__name__)
+
+#: Seconds between ticks; shorter with the short leases of a test.
+TICK = 1.0
+
+
+class Reconciler(threading.Thread):
+    """Ticks about once a second while it holds the reconciler's lock; otherwise waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__(name="reconcile", daemon=True)
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """End after the current tick."""
+        self._stopped.set()
+
+    def run(self) -> None:
+        """Hold the lock for as long as its connection lives; begin anew when PostgreSQL was away."""
+        settings = load()
+        lease = settings.lease_seconds
+        tick = min(TICK, lease / 10)
+        try:
+            ledger = ledger_for(settings, pool=2)
+        except StackError as error:
+            log.error("reconcile.no_ledger", error=error.code)
+            return
+        while not self._pause(tick):
+            try:
+                with ledger.try_lock("reconcile") as got:
+                    if got:
+                        self._tick_until_stopped(ledger, lease, tick, name())
+            except LedgerError as error:
+                log.warning("reconcile.ledger_away", error=error.code)
+
+    def _tick_until_stopped(self, ledger: Ledger, lease: float, tick: float, worker: str) -> None:
+        from tasks.lanes import publish  # noqa: PLC0415 - the app loads us before it is whole
+
+        log.info("reconcile.holds_the_lock", worker=worker)
+        while not self._stopped.is_set():
+            publish(reconcile(ledger, lease, worker))
+            if self._pause(tick):
+                return
+
+    def _pause(self, tick: float) -> bool:
+        return self._stopped.wait(tick * random.uniform(0.75, 1.25))  # noqa: S311 - so that workers do not tick as one
+
+
+class ReconcileStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
+    """Starts the reconciler in the worker's main process, once the pool has forked.
+
+    A child that is forked while this thread imports a module inherits the module's lock and waits on it for ever.
+    """
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, _worker: Any, **_: Any) -> None:
+        self._reconciler = Reconciler()
+
+    def start(self, _worker: Any) -> None:
+        """The worker is up."""
+        self._reconciler.start()
+
+    def stop(self, _worker: Any) -> None:
+        """The worker is about to drain."""
+        self._reconciler.stop()
+
+
+def install(app: Celery) -> None:
+    """Hang the steps on the app's worker."""
+    app.steps["worker"].add(ReconcileStep)
+
+
+def main() -> None:
+    """The reconciler alone, until SIGTERM or SIGINT."""
+    logs.configure(load())
+    reconciler = Reconciler()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: reconciler.stop())
+    reconciler.start()
+    reconciler.join()
+
+
+if __name__ == "__main__":
+    main()

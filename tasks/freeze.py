@@ -1,0 +1,13 @@
+"""The hop that writes a job's export."""
+
+from uuid import UUID
+
+from exports.freeze import freeze as freeze_export
+from tasks.app import app
+from tasks.worker import bench
+
+
+@app.task(name="tasks.freeze", ignore_result=True)
+def freeze(job_id: str) -> None:
+    """A terminal job's bundle, written once."""
+    freeze_export(bench().ledger, bench().settings.exports, UUID(job_id))

@@ -1,0 +1,24 @@
+"""The queues, one per hop, in flow order. `process` is worked on by threads, the others by prefork."""
+
+from typing import Final
+
+from kombu.entity import Exchange, Queue
+
+_EXCHANGE = Exchange("callfold", type="direct", durable=True)
+
+
+def _queue(name: str) -> Queue:
+    return Queue(f"callfold.{name}", _EXCHANGE, routing_key=name, durable=True)
+
+
+ADMIT = _queue("admit")
+PROCESS = _queue("process")
+REDUCE = _queue("reduce")
+FREEZE = _queue("freeze")
+NIGHTLY = _queue("nightly")
+
+ALL: Final = (ADMIT, PROCESS, REDUCE, FREEZE, NIGHTLY)
+#: What the prefork worker consumes.
+CONTROL: Final = (ADMIT, REDUCE, FREEZE, NIGHTLY)
+
+ROUTES: Final = {f"tasks.{queue.routing_key}": {"queue": queue} for queue in ALL}
