@@ -33,6 +33,17 @@ def copy_bundle(source: Path, out: Path) -> None:
         raise ExportError(f"copying {source} to {out}: {error.strerror or error}") from error
 
 
+def check_out(out: Path) -> None:
+    """Refuse before any work what `copy_bundle` would refuse after it, as far as that can be told: InvalidRequest."""
+    if out.exists() and not out.is_dir():
+        raise InvalidRequest(f"{out} is a file: name a folder for the bundle")
+    if not out.exists() or _seal_in(out) is not None:
+        return
+    foreign = [path.name for path in out.iterdir() if not path.name.startswith(".") and path.name not in SEALED]
+    if foreign:
+        raise InvalidRequest(f"{out} holds {min(foreign)} and no bundle: name an empty folder, or a bundle's")
+
+
 def _wanted(source: Path) -> Mapping[str, str]:
     """The hash of each file, the seal's last."""
     seal = _seal_in(source)

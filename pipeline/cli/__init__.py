@@ -1,1 +1,1 @@
-"""The command line: parse, call a stage, print."""
+"""The command line: one file per command. Each parses, calls a stage and prints; none decides anything."""

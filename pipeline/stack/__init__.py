@@ -10,7 +10,7 @@ The state file names every process, so that the next start can clean up after a 
 from pipeline.stack.detached import Up, down, up
 from pipeline.stack.parts import PartStatus
 from pipeline.stack.programs import Program
-from pipeline.stack.stack import Stack, status
+from pipeline.stack.stack import Stack, status, urls_of
 from pipeline.stack.urls import Urls
 
-__all__ = ["PartStatus", "Program", "Stack", "Up", "Urls", "down", "status", "up"]
+__all__ = ["PartStatus", "Program", "Stack", "Up", "Urls", "down", "status", "up", "urls_of"]

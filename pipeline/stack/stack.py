@@ -78,6 +78,15 @@ class Stack:
         """All servers and programs of the stack, whoever owns it."""
         return _status(self._folder)
 
+    def is_up(self) -> bool:
+        """Whether the process that owns the stack still lives."""
+        state = self._folder.read_state()
+        return state is not None and state.urls is not None and state.owner.find() is not None
+
+    def last_words(self, name: str) -> str:
+        """A part's last line of output and where the rest stands, for an error's message."""
+        return self._folder.last_words(name)
+
     def __enter__(self) -> Self:
         return self
 
@@ -88,6 +97,12 @@ class Stack:
 def status(settings: Settings) -> list[PartStatus]:
     """What runs on the data folder, without starting anything; empty when nothing does."""
     return _status(Folder(settings.data_dir))
+
+
+def urls_of(settings: Settings) -> Urls | None:
+    """Where the stack that runs on the data folder is reached; None when no owner lives."""
+    state = Folder(settings.data_dir).read_state()
+    return state.urls if state and state.owner.find() else None
 
 
 def _status(folder: Folder) -> list[PartStatus]:

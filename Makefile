@@ -1,0 +1,52 @@
+# Two commands on a fresh machine: `make run` and `make test`. PYTHON=python3.12 chooses the interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+CALLFOLD := $(VENV)/bin/callfold
+PATHS ?= examples/calls
+OUT ?= out
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check up down flower bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/installed ## make .venv and install everything, test tools included
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
+	$(PY) -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup ## run the main job on examples/calls (PATHS=...) and write its bundle to out (OUT=...)
+	@$(CALLFOLD) run $(PATHS) --out $(OUT)
+
+test: setup ## run all tests
+	@$(PY) -m pytest
+
+check: setup ## lint, types and import rules
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
+
+up: setup ## keep servers, workers, beat and Flower running in the background
+	@$(CALLFOLD) up
+
+flower: up ## the same, for watching: address and password are printed
+
+down: setup ## stop what `make up` started
+	@$(CALLFOLD) down
+
+bench: setup ## print the table of docs/performance.md
+	@$(PY) -m benchmarks
+
+lock: ## pin every dependency with its hashes; needs uv
+	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --extra dev \
+		pyproject.toml -o requirements.lock
+
+clean: ## remove .venv and caches; data in .callfold and bundles in out stay
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis

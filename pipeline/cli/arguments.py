@@ -1,0 +1,54 @@
+"""The arguments that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value, for scripts.")]
+JobName = Annotated[
+    str, typer.Argument(metavar="JOB", help="The job's id, the first six or more characters of it, or its key.")
+]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="PATH...",
+        help="Transcripts (.txt, .vtt, .srt), folders of them, or .ndjson files with one document a line.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the bundle is copied to.")]
+Concurrency = Annotated[
+    int | None, typer.Option(metavar="N", help="How many documents at once. [default: 8]", show_default=False)
+]
+Require = Annotated[
+    Literal["any", "all"] | None,
+    typer.Option(help="all: one missing call puts its group under review. [default: any]", show_default=False),
+]
+Account = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The account of all transcripts. [default: their folder]", show_default=False),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(metavar="KEY", help="The idempotency key. [default: cli- and the digest]", show_default=False),
+]
+ProfileName = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="How to summarize. [default: extractive]")
+]
+Deadline = Annotated[
+    int | None, typer.Option(metavar="SECONDS", help="When open documents expire. [default: 86400]", show_default=False)
+]
+
+
+def options(
+    concurrency: int | None, require: str | None, profile: str | None, deadline: int | None
+) -> dict[str, str | int | float]:
+    """The job's options as given: what was not given is not part of the request's digest."""
+    given: dict[str, Any] = {
+        "concurrency": concurrency,
+        "require": require,
+        "profile": profile,
+        "deadline_seconds": deadline,
+    }
+    return {name: value for name, value in given.items() if value is not None}

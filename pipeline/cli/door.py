@@ -1,0 +1,46 @@
+"""How a command reaches the service: its settings, its ledger, and a stack that takes work."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pipeline import logs
+from pipeline.errors import StackError
+from pipeline.ledger.connection import Ledger
+from pipeline.settings import Settings, load
+from pipeline.stack import Stack, Urls, urls_of
+from pipeline.stack.urls import configured
+
+
+def settings() -> Settings:
+    """The settings; from here on only warnings reach the terminal, for it belongs to the command's answer."""
+    loaded = load()
+    level = loaded.log_level if loaded.log_level in {"DEBUG", "ERROR"} else "WARNING"
+    logs.configure(loaded.model_copy(update={"log_level": level}))
+    return loaded
+
+
+@contextmanager
+def ledger(settings: Settings) -> Iterator[Ledger]:
+    """The ledger, to read or to change by hand. The embedded one is started for as long as this lasts, if need be.
+
+    Raises StackError where there is none yet: a question does not make one.
+    """
+    if settings.database_url is not None:
+        yield Ledger(settings.database_url.get_secret_value())
+        return
+    if not (settings.data_dir / "postgres").exists():
+        raise StackError(f"no ledger in {settings.data_dir} yet: `callfold run PATH` makes one, or set DATABASE_URL")
+    with Stack.start(settings) as stack:
+        yield Ledger(stack.urls.database)
+
+
+def working_stack(settings: Settings) -> Urls:
+    """Where a stack that takes work is reached: three configured URLs, or what `up` runs. Raises StackError."""
+    given = configured(settings)
+    if len(given) == len(Urls.__slots__):
+        return Urls(**given)
+    running = urls_of(settings)
+    if running is None:
+        raise StackError("no stack is up to take it: `callfold up`, or set DATABASE_URL, BROKER_URL and RESULT_URL")
+    running.check_agree_with(given)
+    return running

@@ -1,0 +1,40 @@
+"""The programs of the stack, as command lines: what `run` starts, and what `up` keeps beside it."""
+
+import hashlib
+import sys
+from typing import Final
+
+from pipeline.settings import Settings
+from pipeline.stack import Program
+
+_CELERY: Final = (sys.executable, "-m", "celery", "--quiet", "--app", "tasks.app")
+_CONTROL_QUEUES: Final = "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly"
+#: Celery warns that root is dangerous with pickle; we accept JSON alone, and a container often runs as root.
+_ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
+
+
+def workers(settings: Settings) -> tuple[Program, ...]:
+    """Threads for the documents, one process for the steps between; each also reconciles."""
+    return (
+        _worker(settings, "process", ("-P", "threads", "-c", str(settings.process_slots), "-Q", "callfold.process")),
+        _worker(settings, "control", ("-P", "prefork", "-c", "1", "-Q", _CONTROL_QUEUES)),
+    )
+
+
+def companions() -> tuple[Program, ...]:
+    """For daily use: the calendar, and a reconciler that outlives any worker."""
+    return (
+        Program("beat", (*_CELERY, "beat"), env=_ENV),
+        Program("reconcile", (sys.executable, "-m", "tasks.bootsteps"), env=_ENV),
+    )
+
+
+def _worker(settings: Settings, name: str, pool: tuple[str, ...]) -> Program:
+    hostname = f"{name}-{_mark(settings)}@%h"
+    argv = (*_CELERY, "worker", *pool, "-n", hostname, "--without-gossip", "--without-mingle")
+    return Program(name, argv, env=_ENV)
+
+
+def _mark(settings: Settings) -> str:
+    """Tells the workers of two data folders apart on one broker."""
+    return hashlib.sha256(str(settings.data_dir.resolve()).encode()).hexdigest()[:8]

@@ -1,0 +1,128 @@
+"""Waiting for a job: a live bar on a terminal, a line for a reason that lasts elsewhere; hopeless waits end."""
+
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple, Self
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from pipeline.cli import screen
+from pipeline.domain.results import JobView
+from pipeline.errors import LedgerUnavailable, StackError
+from pipeline.ledger import exports, views
+from pipeline.ledger.connection import Ledger
+from pipeline.ledger.views import Pace
+from pipeline.stack import Stack
+
+_POLL_SECONDS: Final = 0.25
+#: A supervised PostgreSQL that crashed recovers meanwhile.
+_LEDGER_SECONDS: Final = 30.0
+_SILENT_SECONDS: Final = 60.0
+_RESTARTS: Final = 4
+_WORTH_A_WORD_SECONDS: Final = 10.0
+
+
+class Glance(NamedTuple):
+    """One look at a job; `tick_age` is how long ago any worker reconciled, in seconds."""
+
+    job: JobView
+    pace: Pace
+    frozen: bool
+    tick_age: float | None
+
+
+class Watchdog:
+    """Ends a wait that nobody will end: raises StackError when workers keep dying, or none has shown itself."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._version = 0
+        self._moved = time.monotonic()
+        self._restarts: dict[str, int] = {}
+
+    def __call__(self, glance: Glance) -> None:
+        """Look after each glance; a job that moves is left alone."""
+        restarts = {part.name: part.restarts for part in self._stack.status()}
+        if glance.job.version != self._version:
+            self._version, self._moved, self._restarts = glance.job.version, time.monotonic(), restarts
+        for name, count in restarts.items():
+            if count - self._restarts.get(name, 0) >= _RESTARTS:
+                raise StackError(f"{name} ends again and again: {self._stack.last_words(name)}")
+        silent = glance.tick_age is None or glance.tick_age > _SILENT_SECONDS
+        if silent and time.monotonic() - self._moved > _SILENT_SECONDS:
+            raise StackError("no worker has shown itself for a minute: `callfold doctor` says what is wrong")
+
+
+def until_frozen(ledger: Ledger, job_id: UUID, lease: float, check: Callable[[Glance], None]) -> None:
+    """Show the job's progress until its bundle is frozen. Raises LedgerUnavailable after 30 s without an answer."""
+    answered = time.monotonic()
+    with _Bar() as bar:
+        while True:
+            try:
+                glance = look(ledger, job_id, lease)
+                answered = time.monotonic()
+            except LedgerUnavailable:
+                if time.monotonic() - answered > _LEDGER_SECONDS:
+                    raise
+            else:
+                bar.show(glance)
+                if glance.frozen:
+                    return
+                check(glance)
+            time.sleep(_POLL_SECONDS)
+
+
+def look(ledger: Ledger, job_id: UUID, lease: float) -> Glance:
+    """The job as it stands. Raises NotFound, LedgerUnavailable."""
+    with ledger.statement() as tx:
+        job, pace = views.job(tx, job_id, lease), views.pace(tx, job_id)
+        return Glance(job, pace, exports.find(tx, job_id) is not None, views.health(tx).tick_age_seconds)
+
+
+def forecast(pace: Pace) -> str:
+    """Rate and time to go, where anything moves."""
+    if pace.eta_seconds is None:
+        return ""
+    minutes, seconds = divmod(round(pace.eta_seconds), 60)
+    return f"{pace.per_second:.1f}/s" + (f", {minutes}:{seconds:02} to go" if pace.open_items else "")
+
+
+class _Bar:
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+        self._live = console.is_terminal
+        self._progress = Progress(*columns, console=console, transient=True, disable=not self._live)
+        self._task = self._progress.add_task("", total=None)
+        self._reason: str | None = None
+        self._since = time.monotonic()
+        self._said: str | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, glance: Glance) -> None:
+        counts = glance.job.counts
+        waits = self._lasting(glance.job.waiting_for)
+        self._progress.update(
+            self._task,
+            total=counts.total,
+            completed=counts.total - counts.pending - counts.running,
+            description=waits or forecast(glance.pace),
+        )
+        if not self._live and waits and waits != self._said:
+            screen.note(f"callfold: {waits}")
+            self._said = waits
+
+    def _lasting(self, reason: str | None) -> str:
+        """A reason is shown once it has lasted: workers need some seconds to start, a reducer some to reduce."""
+        if reason != self._reason:
+            self._reason, self._since = reason, time.monotonic()
+        lasts = reason is not None and time.monotonic() - self._since > _WORTH_A_WORD_SECONDS
+        return f"waiting for {reason}" if lasts else ""
