@@ -1,0 +1,77 @@
+"""The embedded servers and a crew of real workers, once per session; an empty ledger for every test.
+
+`AMQP_URL` names a RabbitMQ vhost that the tests may use for themselves: what runs on each broker also runs there.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from crew import Crew
+from desk import Desk
+
+from pipeline.ledger.connection import Ledger
+from pipeline.ledger.migrate import migrate
+from pipeline.ledger.schema import metadata
+from pipeline.settings import Settings
+from pipeline.stack import Stack
+
+
+@pytest.fixture(scope="session")
+def servers():
+    """PostgreSQL and Redis, embedded and migrated."""
+    # Not pytest's own folder: pytest closes it to PostgreSQL's account.
+    with tempfile.TemporaryDirectory(prefix="callfold-") as base, pytest.MonkeyPatch.context() as patch:
+        for name in ("DATABASE_URL", "BROKER_URL", "RESULT_URL"):
+            patch.delenv(name, raising=False)
+        with Stack.start(Settings(data_dir=Path(base, "data"))) as stack:
+            migrate(stack.urls.database)
+            yield stack
+
+
+@pytest.fixture(scope="session")
+def _ledger(servers):
+    ledger = Ledger(servers.urls.database, pool=8, application="tests")
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture(scope="session")
+def _crew(servers):
+    with tempfile.TemporaryDirectory(prefix="callfold-crew-") as folder:
+        crew = Crew(servers.urls, Path(folder))
+        yield crew
+        crew.dismiss()
+
+
+@pytest.fixture
+def crew(_crew, _ledger):
+    """The workers, before an empty ledger; a test says by `crew.work` how they work."""
+    with _ledger.transaction() as tx:
+        tx.exec_driver_sql(f"TRUNCATE {', '.join(metadata.tables)}")
+    return _crew
+
+
+@pytest.fixture(params=["redis", "rabbitmq"])
+def broker(request):
+    """The broker's URL; None stands for the embedded Redis."""
+    if request.param == "redis":
+        return None
+    if "AMQP_URL" not in os.environ:
+        pytest.skip("AMQP_URL names no RabbitMQ")
+    return os.environ["AMQP_URL"]
+
+
+@pytest.fixture
+def open_desk(crew, servers, _ledger):
+    """Opens a desk before the crew that `crew.work` has hired."""
+    desks = []
+
+    def opened():
+        desks.append(Desk(_ledger, servers.urls, crew))
+        return desks[-1]
+
+    yield opened
+    for desk in desks:
+        desk.close()

@@ -1,0 +1,149 @@
+"""Real Celery workers, each a process of its own, that tests start, kill and start again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+
+#: Short, so that a lost lease costs a test three seconds; long enough for a machine that is busy.
+LEASE_SECONDS = 3.0
+#: Threads of the process worker.
+SLOTS = 8
+
+PROCESS = ("-P", "threads", "-c", str(SLOTS), "-Q", "callfold.process")
+CONTROL = ("-P", "prefork", "-c", "1", "-Q", "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly")
+
+
+def wait_for(condition, seconds=40.0):
+    """Wait until the condition holds and return its value; the limit only ends a test that has failed."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+    return value
+
+
+class Member:
+    """One program in a session of its own, its output in a file; it can be killed and started again."""
+
+    def __init__(self, name, argv, env, folder):
+        self.name, self.log = name, folder / f"{name}.log"
+        self._argv, self._env, self._folder = argv, env, folder
+        self.start()
+
+    def start(self):
+        with self.log.open("ab") as output:
+            self._running = subprocess.Popen(
+                self._argv, env=self._env, cwd=self._folder, stdout=output, stderr=output, start_new_session=True
+            )
+
+    def kill(self):
+        """kill -9 of the process and of its pool."""
+        os.killpg(self._running.pid, signal.SIGKILL)
+        self._running.wait()
+
+    def pause(self):
+        os.killpg(self._running.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.killpg(self._running.pid, signal.SIGCONT)
+
+    def is_running(self):
+        return self._running.poll() is None
+
+    def ask_to_end(self):
+        self._running.terminate()
+
+    def end(self):
+        """Give it the time to end in order, then kill what is left of it."""
+        self.ask_to_end()
+        with suppress(subprocess.TimeoutExpired):
+            self._running.wait(timeout=10)
+        with suppress(ProcessLookupError):
+            os.killpg(self._running.pid, signal.SIGKILL)
+        self._running.wait()
+
+
+class Crew:
+    """The two workers of a stack; they are kept between tests that ask for the same work."""
+
+    def __init__(self, urls, folder):
+        self.folder, self.data = folder, folder / "data"
+        self._urls = urls
+        self._journal = folder / "calls.ndjson"
+        self._members = {}
+        self._contract = None
+
+    def work(self, script=None, *, broker=None, app="tasks.app", env=None):
+        """Have both workers run with this script of the summarizer; a worker that was killed is started again."""
+        contract = (json.dumps(script), broker, app, env)
+        if contract != self._contract:
+            self.dismiss()
+            self._contract = contract
+            self.broker = broker or self._urls.broker
+            self._env = self._environment(script, env or {})
+            celery = (sys.executable, "-m", "celery", "-A", app, "worker", "--without-gossip", "--without-mingle")
+            self.run("process", *celery, "-n", "process@%h", *PROCESS)
+            self.run("control", *celery, "-n", "control@%h", *CONTROL)
+        for member in self._members.values():
+            if not member.is_running():
+                member.start()
+        self._journal.write_text("")
+
+    def run(self, name, *argv):
+        """One more program with the workers' environment."""
+        self._members[name] = Member(name, argv, self._env, self.folder)
+        return self._members[name]
+
+    def dismiss(self):
+        """End every program."""
+        self._contract = None
+        for member in self._members.values():
+            member.ask_to_end()
+        while self._members:
+            self._members.popitem()[1].end()
+
+    def end(self, name):
+        """End one program for good."""
+        self._members.pop(name).end()
+
+    @property
+    def process(self):
+        """The worker that works on documents."""
+        return self._members["process"]
+
+    @property
+    def control(self):
+        """The worker for all other hops."""
+        return self._members["control"]
+
+    @property
+    def logs(self):
+        """The log files of all programs that ever ran."""
+        return sorted(self.folder.glob("*.log"))
+
+    def calls(self):
+        """What the scripted summarizer was asked, in order."""
+        return [json.loads(line) for line in self._journal.read_text().splitlines()]
+
+    def _environment(self, script, extra):
+        path = self.folder / "script.json"
+        path.write_text(json.dumps({"journal": str(self._journal), **(script or {})}))
+        return {
+            **os.environ,
+            **self._urls.as_env(),
+            "BROKER_URL": self.broker,
+            "PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(Path(__file__).parent))),
+            "CALLFOLD_DATA_DIR": str(self.data),
+            "CALLFOLD_LEASE_SECONDS": str(LEASE_SECONDS),
+            "CALLFOLD_PROCESS_SLOTS": str(SLOTS),
+            "CALLFOLD_PROFILES": '{"scripted": {"summarizer": "scripted"}}',
+            "CALLFOLD_SCRIPT": str(path),
+            **extra,
+        }

@@ -1,0 +1,176 @@
+"""The caller's side: hands jobs in, sends messages, watches the ledger.
+
+Every bundle that it gives back was checked for what must hold of any finished job.
+"""
+
+import json
+import threading
+from collections import Counter
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from celery import Celery
+from crew import LEASE_SECONDS, wait_for
+
+from exports.freeze import folder_of
+from exports.verify import verify
+from pipeline.domain.documents import Transcript
+from pipeline.domain.results import JobView
+from pipeline.errors import LedgerError
+from pipeline.ledger import exports, views
+from pipeline.settings import Profile, Settings
+from pipeline.stages.submit import submit
+from pipeline.transcripts.batch import incoming
+from tasks.app import configuration
+
+#: The events that make a document final.
+ENDINGS = {"succeeded", "failed", "skipped", "expired"}
+#: The codes with which a document may be born.
+BORN_FAILED = {"empty_input", "too_short", "unreadable_input", "not_a_call", "input_too_large"}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A frozen export, read back."""
+
+    folder: Path
+    seal: dict
+    rows: list[dict]
+    actions: list[dict]
+
+
+class Desk:
+    """Works on the crew's ledger and broker."""
+
+    def __init__(self, ledger, urls, crew):
+        self.ledger, self._crew = ledger, crew
+        self.settings = Settings(
+            DATABASE_URL=urls.database,
+            BROKER_URL=crew.broker,
+            RESULT_URL=urls.result,
+            data_dir=crew.data,
+            profiles={"scripted": Profile(summarizer="scripted")},
+        )
+        self.app = Celery("desk", set_as_current=False)
+        self.app.conf.update(configuration(self.settings))
+        self._transcripts = {}
+
+    def store(self, documents, key=None, **options):
+        """Submit without a message: the job stays accepted until somebody notices."""
+        for document in documents:
+            self._transcripts[document.document_id] = Transcript(turns=document.turns or ())
+        options = {"profile": "scripted", **options}
+        read = [incoming(document, document.document_id) for document in documents]
+        return submit(self.ledger, self.settings, read, options, key)
+
+    def submit(self, documents, key=None, **options):
+        """Submit as the service does: stored, then the message to admit it. Returns the job's id."""
+        job_id = self.store(documents, key, **options).job_id
+        self.send("admit", job_id)
+        return job_id
+
+    def send(self, task, *arguments):
+        """A message as the service sends it."""
+        self.app.send_task(f"tasks.{task}", [str(one) if isinstance(one, UUID) else one for one in arguments])
+
+    def close(self):
+        self.app.close()
+
+    def job(self, job_id) -> JobView:
+        with self.ledger.statement() as tx:
+            return views.job(tx, job_id, LEASE_SECONDS)
+
+    def query(self, statement, *parameters):
+        """Rows of the ledger."""
+        with self.ledger.statement() as tx:
+            return tx.exec_driver_sql(statement, parameters).all()
+
+    def items(self, job_id):
+        return self.query("SELECT * FROM items WHERE job_id = %s ORDER BY position", job_id)
+
+    def attempts(self, job_id):
+        return self.query("SELECT * FROM attempts WHERE job_id = %s ORDER BY position, number", job_id)
+
+    def answers(self):
+        """Whether PostgreSQL does."""
+        with suppress(LedgerError):
+            return self.query("SELECT 1") == [(1,)]
+
+    def until(self, job_id, condition):
+        """Wait until the condition holds of the job's view."""
+        wait_for(lambda: condition(self.job(job_id)))
+
+    def until_settled(self, job_id, number):
+        """Wait until so many documents are final."""
+        self.until(job_id, lambda job: job.counts.succeeded + job.counts.failed + job.counts.skipped >= number)
+
+    def bundle(self, job_id, seconds=40.0) -> Bundle:
+        """Wait for the job's export, check what must hold of every finished job, and read it."""
+        wait_for(lambda: self._export(job_id), seconds)
+        job, folder = self.job(job_id), folder_of(self._crew.data / "exports", self._export(job_id))
+        bundle = Bundle(
+            folder,
+            json.loads((folder / "seal.json").read_bytes()),
+            _lines(folder / "manifest.ndjson"),
+            _lines(folder / "actions.ndjson"),
+        )
+        self._check(job_id, job, bundle)
+        return bundle
+
+    def _export(self, job_id):
+        with self.ledger.statement() as tx:
+            return exports.find(tx, job_id)
+
+    def _check(self, job_id, job, bundle):
+        """One row per input in input order, one export, no action twice, exact counts, versions without gaps."""
+        items = self.items(job_id)
+        assert [row["document_id"] for row in bundle.rows] == [item.document_id for item in items]
+        assert len(items) == job.counts.total == bundle.seal["counts"]["total"]
+        assert self.query("SELECT count(*) FROM exports WHERE job_id = %s", job_id) == [(1,)]
+        assert {count for _, count in Counter(action["action_key"] for action in bundle.actions).items()} <= {1}
+        for state in ("succeeded", "failed", "skipped"):
+            count = sum(row["state"] == state for row in bundle.rows)
+            assert count == getattr(job.counts, state) == bundle.seal["counts"][state]
+        self._check_events(job_id, job, items)
+        verify(bundle.folder, {item.document_id: self._transcripts[item.document_id] for item in items})
+
+    def _check_events(self, job_id, job, items):
+        events = self.query("SELECT * FROM events WHERE job_id = %s ORDER BY version", job_id)
+        assert [event.version for event in events] == list(range(1, job.version + 1))
+        ends = Counter(
+            event.position for event in events if event.kind in {"succeeded", "failed", "skipped", "expired"}
+        )
+        assert ends == {
+            item.position: 1 for item in items if item.attempt_count or item.error_code in {"expired", "cancelled"}
+        }
+        assert Counter(event.kind for event in events)["admitted"] <= 1
+        assert Counter(event.kind for event in events)[job.state] == 1
+
+    @contextmanager
+    def watched(self, job_id):
+        """Look at the job all the while: its version only grows, and its counts always sum to its total."""
+        done, faults = threading.Event(), []
+
+        def watch():
+            version = 0
+            while not done.wait(0.02):
+                job = self.job(job_id)
+                parts = job.counts.model_dump()
+                if parts.pop("total") != sum(parts.values()) or job.version < version:
+                    faults.append(job)
+                version = job.version
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()
+        assert faults == []
+
+
+def _lines(path):
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

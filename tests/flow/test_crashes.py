@@ -1,0 +1,67 @@
+"""Anything may be killed or flushed at any point: every row is there once, one export, no action twice, no help."""
+
+import os
+import signal
+
+import redis
+from crew import wait_for
+from scripted import call, follow_up, succeed
+
+PROMISE = "I will send you the minutes of call {name} tomorrow."
+MANY = [call(f"call-{n:03}", PROMISE.format(name=n), account=f"account-{n % 7}") for n in range(200)]
+SCRIPT = {
+    "documents": {
+        document.document_id: [succeed(follow_up(f"Minutes {n}", PROMISE.format(name=n)), seconds=0.05)]
+        for n, document in enumerate(MANY)
+    }
+}
+
+
+def check_the_many(crew, desk, job_id):
+    """200 rows and actions; a call of the summarizer is only ever repeated for an attempt that was lost."""
+    bundle = desk.bundle(job_id, seconds=90)
+    assert {row["state"] for row in bundle.rows} == {"succeeded"}
+    assert sorted(action["text"] for action in bundle.actions) == sorted(f"Minutes {n}" for n in range(200))
+    attempts = desk.attempts(job_id)
+    asked = [(one["document_id"], one["attempt"]) for one in crew.calls()]
+    assert len(asked) == len(set(asked))
+    assert set(asked) <= {(f"call-{attempt.position:03}", attempt.number) for attempt in attempts}
+    lost = [attempt for attempt in attempts if attempt.outcome != "succeeded"]
+    assert len(attempts) == 200 + len(lost)
+    return lost
+
+
+def test_kill_9_of_the_process_worker_in_a_run_of_200(crew, open_desk, broker):
+    crew.work(SCRIPT, broker=broker)
+    desk = open_desk()
+    job_id = desk.submit(MANY)
+    with desk.watched(job_id):
+        for settled in (40, 120):
+            desk.until_settled(job_id, settled)
+            crew.process.kill()
+            crew.process.start()
+        lost = check_the_many(crew, desk, job_id)
+    assert len(lost) <= 2 * 8
+    assert {attempt.outcome for attempt in lost} <= {"lost"}
+
+
+def test_flushall_of_redis_in_a_run_of_200(crew, open_desk, servers):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    job_id = desk.submit(MANY)
+    with desk.watched(job_id):
+        desk.until_settled(job_id, 60)
+        redis.Redis.from_url(servers.urls.broker).flushall()
+        assert check_the_many(crew, desk, job_id) == []
+
+
+def test_postgresql_dies_in_a_run_of_200(crew, open_desk, servers):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    job_id = desk.submit(MANY)
+    desk.until_settled(job_id, 60)
+    postgres = next(part for part in servers.status() if part.name == "postgres")
+    os.kill(postgres.pid, signal.SIGKILL)
+    wait_for(lambda: any(part.restarts > postgres.restarts and part.running for part in servers.status()))
+    wait_for(desk.answers)
+    check_the_many(crew, desk, job_id)
