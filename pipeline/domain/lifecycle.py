@@ -159,12 +159,17 @@ def apply(item: Item, event: Event, at: datetime) -> Transition:
         case Progress() | Succeed() | Fail() | Lose():
             if event.attempt != item.attempt_count or not _still_counts(item, event):
                 return _same(item, "not-running")
-            return _in_attempt(item, event, at)
+            return _in_attempt(_unsuspected(item), event, at)
 
 
 def _still_counts(item: Item, event: Progress | Succeed | Fail | Lose) -> bool:
     """A lost lease is suspicion: the outcome of the last attempt counts until a later one starts."""
     return item.state == "running" or (item.suspect and isinstance(event, Succeed | Fail))
+
+
+def _unsuspected(item: Item) -> Item:
+    """The attempt reports after all: what it says replaces the loss that was assumed and charged."""
+    return replace(item, suspect=False, charged=item.charged - 1) if item.suspect else item
 
 
 def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetime) -> Transition:
@@ -188,8 +193,7 @@ def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetim
 
 
 def _fail(item: Item, event: Fail, at: datetime) -> Transition:
-    already_charged = item.suspect and item.state != "running"
-    charged = item.charged + (1 if event.charged and not already_charged else 0)
+    charged = item.charged + event.charged
     if event.retryable and charged < item.max_attempts:
         if item.job_cancelled:
             return _moved(item, "failed", state="skipped", charged=charged, error_code="cancelled", finished_at=at)
@@ -229,6 +233,7 @@ def _start(item: Item) -> Transition:
         attempt_count=item.attempt_count + 1,
         progress=0,
         cursor=0,
+        suspect=False,
         version=item.version + 1,
     )
     return Transition(started, changed=True, duplicate=False, notify=False, reason="started")

@@ -256,6 +256,8 @@ SELECT job_id, counted.version, 'held', position, attempt_count, %(now)s FROM he
 
 def hold(tx: Transaction, job: LockedJob, released: Released, until: datetime) -> None:
     """released -> pending, no attempt spent: the provider's gate is paused. Raises StaleArrow."""
+    if job.expired:
+        raise StaleArrow("hold", "the deadline has come")
     parameters = {
         "job": job.job_id,
         "position": released.position,
@@ -308,7 +310,8 @@ WITH prior AS (
     RETURNING jobs.job_id, jobs.version
 ), event AS (
     INSERT INTO events (job_id, version, kind, position, attempt, error_code, at)
-    SELECT job_id, counted.version, %(kind)s, position, %(number)s, %(error_code)s, coalesce(%(finished_at)s, %(now)s)
+    SELECT job_id, counted.version, %(kind)s, position, %(number)s, coalesce(%(item_error_code)s, %(error_code)s),
+           coalesce(%(finished_at)s, %(now)s)
       FROM settled JOIN counted USING (job_id)
 )
 SELECT prior_lane FROM settled
@@ -322,6 +325,7 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
     has run out. Raises StaleArrow where the item has moved on: then the caller rolls back, and keeps a result on its
     attempt (`keep_late`).
     """
+    item_error_code = item.error_code if item.state in {"failed", "skipped"} else None
     parameters = _outcome_parameters(outcome) | {
         "job": job.job_id,
         "position": held.position,
@@ -332,11 +336,12 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
         "charged": item.charged,
         "progress": item.progress,
         "suspect": item.suspect,
-        "item_error_code": item.error_code if item.state in {"failed", "skipped"} else None,
-        "item_error_detail": outcome.error_detail if item.state in {"failed", "skipped"} else None,
+        "item_error_code": item_error_code,
+        # Where the deadline or a cancel ended it, the attempt's own sentence explains another code.
+        "item_error_detail": outcome.error_detail if item_error_code == outcome.error_code else None,
         "finished_at": item.finished_at,
         "now": job.now,
-        "kind": kind,
+        "kind": "skipped" if item.state == "skipped" else kind,
     }
     row = tx.exec_driver_sql(_SETTLE, parameters).one_or_none()
     if row is None:

@@ -115,13 +115,17 @@ _ITEM_COLUMNS: LiteralString = (
 
 
 def admit_request(tx: Transaction, job: NewJob, rows: Iterable[ItemRow]) -> KeyHolder | None:
-    """Bind the key and store job and items, all or nothing. Returns the other job where the key is taken already."""
+    """Bind the key and store job and items, all or nothing. Returns the other job where the key is taken already.
+
+    Raises InvalidRequest where the texts were swept meanwhile, or are fewer than was said.
+    """
     parameters = {name: getattr(job, name) for name in NewJob.__slots__}
     if tx.exec_driver_sql(_TAKE_KEY, parameters).rowcount != 1:
         return key_holder(tx, job.workspace, job.idempotency_key)
     created_at = tx.exec_driver_sql(_INSERT_JOB, parameters).scalar_one()
     _copy_items(tx, job, created_at, rows)
-    tx.exec_driver_sql("DELETE FROM uploads WHERE job_id = %s", (job.job_id,))
+    if not _close_upload(tx, job.job_id):
+        raise InvalidRequest("the upload took so long that its texts were swept: submit it again")
     tx.exec_driver_sql(
         "INSERT INTO events (job_id, version, kind, at) VALUES (%s, 1, 'accepted', %s)", (job.job_id, created_at)
     )
@@ -148,10 +152,15 @@ def key_holder(tx: Transaction, workspace: str, key: str) -> KeyHolder | None:
 
 
 def discard_texts(ledger: Ledger, job_id: UUID) -> None:
-    """Delete an upload whose job did not come of it."""
+    """Delete an upload whose job did not come of it; one whose job came at this moment keeps its texts."""
     with ledger.transaction() as tx:
-        tx.exec_driver_sql("DELETE FROM texts WHERE job_id = %s", (job_id,))
-        tx.exec_driver_sql("DELETE FROM uploads WHERE job_id = %s", (job_id,))
+        if _close_upload(tx, job_id):
+            tx.exec_driver_sql("DELETE FROM texts WHERE job_id = %s", (job_id,))
+
+
+def _close_upload(tx: Transaction, job_id: UUID) -> bool:
+    """Whoever deletes the row decides: the texts belong to a job, or to nobody."""
+    return tx.exec_driver_sql("DELETE FROM uploads WHERE job_id = %s", (job_id,)).rowcount == 1
 
 
 def orphan_uploads(tx: Transaction, older_than_seconds: float, limit: int = 10) -> list[UUID]:

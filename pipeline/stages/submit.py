@@ -111,10 +111,10 @@ class _Seen:
     def id_problem(self, document: IncomingDocument) -> Problem | None:
         """The problem of a document whose id came before, naming both places."""
         short = blake2b(document.fields.document_id.encode(), digest_size=16).digest()
-        first = self._ids.setdefault(short, document.place)
-        if first is document.place:
+        if short not in self._ids:
+            self._ids[short] = document.place
             return None
-        return Problem(document.place, f"document_id is the same as at {first}: give each document its own")
+        return Problem(document.place, f"document_id is the same as at {self._ids[short]}: give each document its own")
 
     def same_text(self, document: IncomingDocument, position: int) -> tuple[Warning, ...]:
         """A warning where an earlier document has the same words; it stays a row of its own."""
