@@ -24,7 +24,6 @@ ITEM_COLUMNS = {
     "finished_at": {"NULL": OPEN, "now()": TERMINAL},
     "error_code": {"NULL": set(OPEN) | {"succeeded"}, "'not_a_call'": {"failed", "skipped"}},
     "suspect": {"false": set(ITEM_STATES), "true": {"pending", "released"}},
-    "state": {"'paused'": set()},
 }
 
 #: One kind of each state that has been tried once, so that only the column at hand can be wrong.
@@ -39,6 +38,7 @@ TRIED = {
 
 #: Where the state does not matter: a change that is refused in a job with one item of that kind.
 REFUSED_ITEMS = {
+    "a state that is none": ("fresh", "state = 'paused'"),
     "an attempt that does not exist counts": ("fresh", "attempt_count = 1"),
     "an attempt that exists does not count": ("waiting", "attempt_count = 0, charged = 0"),
     "more is charged than was tried": ("waiting", "charged = 2"),
