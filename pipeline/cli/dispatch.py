@@ -6,10 +6,17 @@ from pipeline.stack import Urls
 from pipeline.stages.commands import Command
 
 
-def send(urls: Urls, commands: Iterable[Command]) -> None:
-    """Publish what a stage asked for. Raises StackError where the broker does not answer."""
-    from tasks import app, lanes, vitals  # noqa: PLC0415 - see above
+def require_broker(urls: Urls) -> None:
+    """Raises StackError where the broker does not answer: nobody would hear what is sent."""
+    from tasks import app, vitals  # noqa: PLC0415 - see above
 
     app.connect(urls.broker, urls.result)
     vitals.broker()
+
+
+def send(urls: Urls, commands: Iterable[Command]) -> None:
+    """Publish what a stage asked for; what the broker does not take is left to reconcile, with a warning."""
+    from tasks import app, lanes  # noqa: PLC0415 - see above
+
+    app.connect(urls.broker, urls.result)
     lanes.publish(commands)

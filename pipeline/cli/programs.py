@@ -7,10 +7,10 @@ from typing import Final
 from pipeline.settings import Settings
 from pipeline.stack import Program
 
-_CELERY: Final = (sys.executable, "-m", "celery", "--quiet", "--app", "tasks.app")
+CELERY: Final = (sys.executable, "-P", "-m", "celery", "--quiet", "--app", "tasks.app")
 _CONTROL_QUEUES: Final = "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly"
 #: Celery warns that root is dangerous with pickle; we accept JSON alone, and a container often runs as root.
-_ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
+ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
 
 
 def workers(settings: Settings) -> tuple[Program, ...]:
@@ -24,15 +24,15 @@ def workers(settings: Settings) -> tuple[Program, ...]:
 def companions() -> tuple[Program, ...]:
     """For daily use: the calendar, and a reconciler that outlives any worker."""
     return (
-        Program("beat", (*_CELERY, "beat"), env=_ENV),
-        Program("reconcile", (sys.executable, "-m", "tasks.bootsteps"), env=_ENV),
+        Program("beat", (*CELERY, "beat"), env=ENV),
+        Program("reconcile", (sys.executable, "-P", "-m", "tasks.bootsteps"), env=ENV),
     )
 
 
 def _worker(settings: Settings, name: str, pool: tuple[str, ...]) -> Program:
     hostname = f"{name}-{_mark(settings)}@%h"
-    argv = (*_CELERY, "worker", *pool, "-n", hostname, "--without-gossip", "--without-mingle")
-    return Program(name, argv, env=_ENV)
+    argv = (*CELERY, "worker", *pool, "-n", hostname, "--without-gossip", "--without-mingle")
+    return Program(name, argv, env=ENV)
 
 
 def _mark(settings: Settings) -> str:

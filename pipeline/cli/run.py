@@ -91,6 +91,7 @@ def _work(settings: Settings, stack: Stack, ledger: Ledger, job: Submitted) -> N
     """Let workers finish the job. An own broker begins empty, so what was in the last one's is published again."""
     if stack.owned:
         stack.run(programs.workers(settings))
+    dispatch.require_broker(stack.urls)
     dispatch.send(stack.urls, [Admit(job.job_id)])
     if stack.owned and not job.created:
         with ledger.statement() as tx:

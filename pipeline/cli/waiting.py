@@ -74,6 +74,10 @@ def until_frozen(ledger: Ledger, job_id: UUID, lease: float, check: Callable[[Gl
             time.sleep(_POLL_SECONDS)
 
 
+def for_ever(_: Glance) -> None:
+    """The check of a wait that only its user ends."""
+
+
 def look(ledger: Ledger, job_id: UUID, lease: float) -> Glance:
     """The job as it stands. Raises NotFound, LedgerUnavailable."""
     with ledger.statement() as tx:

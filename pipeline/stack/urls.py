@@ -17,7 +17,11 @@ class Urls:
 
     def as_env(self) -> dict[str, str]:
         """The variables by which a child process finds the same stack."""
-        return {_variable(part): url for part, url in asdict(self).items()}
+        return {_variable(part): url for part, url in self.as_parts().items()}
+
+    def as_parts(self) -> dict[str, str]:
+        """The URLs by part: database, broker, result."""
+        return asdict(self)
 
     def check_agree_with(self, configured: Mapping[str, str]) -> None:
         """Raises StackError when this running stack uses another URL than one that is configured."""

@@ -1,0 +1,125 @@
+"""`callfold show`: a job's documents, or one document with its attempts, calls, summary and actions."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import typer
+
+from pipeline.cli import arguments, door, screen
+from pipeline.ledger import attempts, views
+from pipeline.ledger.attempts import Attempt
+from pipeline.ledger.connection import Ledger
+from pipeline.ledger.views import ItemView
+
+ROWS_SHOWN: Final = 50
+_PAGE: Final = 1_000
+
+DocumentName = Annotated[
+    str | None, typer.Argument(metavar="[DOCUMENT]", help="One document by its id.", show_default=False)
+]
+
+
+def show(job: arguments.JobName, document: DocumentName = None, as_json: arguments.Json = False) -> None:
+    """List a job's documents, or show all that is known of one of them."""
+    with door.ledger(door.settings()) as ledger:
+        with ledger.statement() as tx:
+            job_id = views.find_job(tx, job)
+        if document is not None:
+            _show_document(ledger, job_id, document, as_json=as_json)
+        elif as_json:
+            screen.answer([_listed(item) for item in _items(ledger, job_id)])
+        else:
+            _show_job(ledger, job_id)
+
+
+def _items(ledger: Ledger, job_id: UUID) -> Iterator[ItemView]:
+    first = 0
+    while True:
+        with ledger.statement() as tx:
+            page = views.items(tx, job_id, first, _PAGE)
+        yield from page
+        if len(page) < _PAGE:
+            return
+        first = page[-1].position + 1
+
+
+def _listed(item: ItemView) -> dict[str, Any]:
+    value = asdict(item)
+    for field in ("warnings", "actions"):
+        value[field] = json.loads(value[field] or "[]")
+    return value
+
+
+def _show_job(ledger: Ledger, job_id: UUID) -> None:
+    with ledger.statement() as tx:
+        items = views.items(tx, job_id, 0, ROWS_SHOWN + 1)
+    rows = (
+        (
+            item.document_id,
+            item.account_id,
+            item.state,
+            item.attempt_count,
+            item.error_code,
+            len(json.loads(item.actions or "[]")),
+        )
+        for item in items[:ROWS_SHOWN]
+    )
+    screen.table(("document", "account", "state", "attempts", "code", "actions"), rows)
+    if len(items) > ROWS_SHOWN:
+        screen.line("… and more: --json lists all")
+
+
+def _show_document(ledger: Ledger, job_id: UUID, document: str, *, as_json: bool) -> None:
+    with ledger.statement() as tx:
+        item = views.item(tx, job_id, document)
+        history = attempts.history(tx, job_id, item.position)
+    if as_json:
+        screen.answer({**_listed(item), "attempts": [asdict(attempt) for attempt in history]})
+        return
+    screen.line(f"{item.document_id} of account {item.account_id}: {item.state}")
+    if item.error_code:
+        screen.line(f"{item.error_code}: {item.error_detail}")
+    if item.available_at:
+        screen.line(f"to be tried again at {item.available_at:%H:%M:%S} UTC")
+    for attempt in history:
+        _print_attempt(attempt)
+    _print_result(item)
+
+
+def _print_attempt(attempt: Attempt) -> None:
+    took = f" after {(attempt.ended_at - attempt.started_at).total_seconds():.1f} s" if attempt.ended_at else ""
+    ended = f"{attempt.outcome or 'running'}{took}" + (f", {attempt.error_code}" if attempt.error_code else "")
+    screen.line()
+    screen.line(f"attempt {attempt.number} on {attempt.worker} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}")
+    calls = (
+        (
+            call.sequence,
+            call.step,
+            call.error_code or "ok",
+            call.input_tokens,
+            call.output_tokens,
+            call.cost_usd,
+            f"{call.latency_seconds:.2f}",
+        )
+        for call in attempt.calls
+    )
+    if attempt.calls:
+        screen.table(("call", "step", "code", "tokens in", "tokens out", "USD", "seconds"), calls)
+
+
+def _print_result(item: ItemView) -> None:
+    if item.summary is None:
+        return
+    screen.line()
+    for line in item.summary.split("\n"):
+        screen.line(line)
+    for action in json.loads(item.actions or "[]"):
+        screen.line()
+        owner = f", owner {action['owner']}" if action.get("owner") else ""
+        review = f" [for review: {', '.join(action['reasons'])}]" if action["reasons"] else ""
+        screen.line(f"{action['kind']}{owner}{review}: {action['text']}")
+        for evidence in action["evidence"]:
+            screen.line(f"  turn {evidence['turn']}: {evidence['quote']}")

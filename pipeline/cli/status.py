@@ -1,0 +1,43 @@
+"""`callfold status`: how far a job is, how fast, and why it waits."""
+
+from dataclasses import asdict
+
+from pipeline.cli import arguments, door, screen, waiting
+from pipeline.cli.waiting import Glance
+from pipeline.ledger import exports, views
+from pipeline.ledger.exports import Export
+
+
+def status(job: arguments.JobName, as_json: arguments.Json = False) -> None:
+    """Show a job's counts, rate and time to go, and why it waits."""
+    settings = door.settings()
+    with door.ledger(settings) as ledger:
+        with ledger.statement() as tx:
+            job_id = views.find_job(tx, job)
+            codes, export = views.outcomes(tx, job_id), exports.find(tx, job_id)
+        glance = waiting.look(ledger, job_id, settings.lease_seconds)
+    if as_json:
+        pace = {"documents_per_second": glance.pace.per_second, "eta_seconds": glance.pace.eta_seconds}
+        screen.answer({**glance.job.model_dump(), **pace, "error_codes": codes, "export": export and asdict(export)})
+        return
+    _print(glance, codes, export)
+
+
+def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None:
+    job, counts = glance.job, glance.job.counts
+    screen.line(f"job {job.job_id}, key {job.idempotency_key}")
+    screen.line(f"{job.state}; created {job.created_at:%Y-%m-%d %H:%M:%S} UTC, open until {job.expires_at:%d %H:%M:%S}")
+    screen.line(
+        f"{counts.total} documents: {counts.succeeded} succeeded, {counts.failed} failed, {counts.skipped} skipped, "
+        f"{counts.running} running, {counts.pending} pending"
+    )
+    if codes:
+        screen.line("codes: " + ", ".join(f"{number} {code}" for code, number in codes.items()))
+    if counts.pending + counts.running:
+        screen.line(waiting.forecast(glance.pace) or "nothing has been settled in the last minute")
+    if job.waiting_for:
+        screen.line(f"waiting for: {job.waiting_for}")
+    if job.same_content_as:
+        screen.line(f"the same content as job {job.same_content_as}")
+    if export:
+        screen.line(f"export {export.export_id}, version {export.export_version}: callfold export {job.job_id}")
