@@ -6,7 +6,7 @@ idempotent, so two of them running at once only do less each. All times are mult
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 import structlog
@@ -37,17 +37,17 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
 
 _HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze]]] = {"admit": Admit, "reduce": Reduce, "freeze": Freeze}
 
-Step = Callable[[Ledger, float], Iterator[Command]]
+Subject = TypeVar("Subject", float, UUID, Held)
 
 
-def _guarded(step: Step, ledger: Ledger, lease: float) -> list[Command]:
+def _guarded(step: Callable[[Ledger, Subject], Iterator[Command]], ledger: Ledger, subject: Subject) -> list[Command]:
     found: list[Command] = []
     try:
-        found.extend(step(ledger, lease))
+        found.extend(step(ledger, subject))
     except StaleArrow as overtaken:
         log.debug("reconcile.overtaken", step=step.__name__, arrow=overtaken.arrow)
     except CallfoldError as error:
-        log.error("reconcile.failed", step=step.__name__, error=error.code)
+        log.error("reconcile.failed", step=step.__name__, subject=str(subject), error=error.code)
     return found
 
 
@@ -63,13 +63,17 @@ def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
         found = due.expired(tx)
     for job_id in found:
-        swept = items.SWEEP_SIZE
-        while swept == items.SWEEP_SIZE:
-            with ledger.transaction() as tx:
-                job = jobs.lock(tx, job_id)
-                swept = items.sweep_expired(tx, job)
-        log.warning("reconcile.expired", job_id=str(job_id))
-        yield from _after_sweep(job, swept)
+        yield from _guarded(_expire_one, ledger, job_id)
+
+
+def _expire_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
+    swept = items.SWEEP_SIZE
+    while swept == items.SWEEP_SIZE:
+        with ledger.transaction() as tx:
+            job = jobs.lock(tx, job_id)
+            swept = items.sweep_expired(tx, job)
+    log.warning("reconcile.expired", job_id=str(job_id))
+    yield from _after_sweep(job, swept)
 
 
 def _after_sweep(job: jobs.LockedJob, swept: int) -> Iterator[Command]:
@@ -81,33 +85,34 @@ def _drain(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
         found = due.undrained(tx)
     for job_id in found:
-        yield from drain(ledger, job_id)
+        yield from _guarded(_drain_one, ledger, job_id)
+
+
+def _drain_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
+    yield from drain(ledger, job_id)
 
 
 def _lose(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
         found = due.lost_leases(tx)
     for held in found:
-        yield from _lose_one(ledger, held)
+        yield from _guarded(_lose_one, ledger, held)
 
 
 def _lose_one(ledger: Ledger, held: Held) -> Iterator[Command]:
-    try:
-        with ledger.transaction() as tx:
-            job = jobs.lock(tx, held.job_id)
-            item = Item(
-                state="running",
-                expires_at=job.expires_at,
-                job_cancelled=job.state == "cancelled",
-                attempt_count=held.number,
-                charged=held.charged,
-                max_attempts=job.max_attempts,
-            )
-            transition = lifecycle.apply(item, Lose(held.number), job.now)
-            lost = Outcome("lost", "worker_lost", "the worker stopped renewing the lease of its attempt")
-            items.settle(tx, job, held, transition.item, transition.reason, lost)
-    except StaleArrow:
-        return
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, held.job_id)
+        item = Item(
+            state="running",
+            expires_at=job.expires_at,
+            job_cancelled=job.state == "cancelled",
+            attempt_count=held.number,
+            charged=held.charged,
+            max_attempts=job.max_attempts,
+        )
+        transition = lifecycle.apply(item, Lose(held.number), job.now)
+        lost = Outcome("lost", "worker_lost", "the worker stopped renewing the lease of its attempt")
+        items.settle(tx, job, held, transition.item, transition.reason, lost)
     log.warning("reconcile.lost", job_id=str(held.job_id), position=held.position, attempt=held.number)
     if transition.item.state in lifecycle.TERMINAL:
         yield from _after_sweep(job, 1)
@@ -134,10 +139,10 @@ def _open_lanes(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
         found = due.openable(tx)
     for job_id in found:
-        yield from _open(ledger, job_id)
+        yield from _guarded(_open_one, ledger, job_id)
 
 
-def _open(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
+def _open_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
     with ledger.transaction() as tx:
         job = jobs.lock(tx, job_id)
         wanted = min(job.concurrency - job.running, job.pending)
@@ -154,6 +159,10 @@ def _sweep_orphans(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
         orphans = submissions.orphan_uploads(tx, ORPHAN_SECONDS)
     for job_id in orphans:
-        submissions.discard_texts(ledger, job_id)
-        log.info("reconcile.swept_texts", job_id=str(job_id))
+        yield from _guarded(_sweep_one, ledger, job_id)
+
+
+def _sweep_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
+    submissions.discard_texts(ledger, job_id)
+    log.info("reconcile.swept_texts", job_id=str(job_id))
     yield from ()

@@ -1,0 +1,42 @@
+"""A worker's bench whose summarizer does what the test says, and the steps of a job driven by hand."""
+
+from pipeline.domain.actions import ProposedAction, Quote
+from pipeline.domain.results import Summary
+from pipeline.errors import ItemFailure
+from pipeline.stages.leases import Leases
+from pipeline.stages.process import Bench, process
+
+SENTENCE = "We will send the offer on Monday."
+OFFER = ProposedAction(kind="follow_up", text="Send the offer", owner="Ann", quotes=(Quote(quote=SENTENCE),))
+
+
+class Answers:
+    """A summarizer: an answer of one call is a Summary or the error code that it fails with."""
+
+    name = "answers"
+
+    def __init__(self, *answers):
+        self.answers, self.requests = list(answers), []
+
+    def summarize(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0) if self.answers else Summary(summary="An offer.", actions=(OFFER,))
+        if isinstance(answer, str):
+            raise ItemFailure(answer, "our own sentence")
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def bench(ledger, settings, *answers):
+    summarizer = Answers(*answers)
+    return Bench(ledger, settings, Leases(ledger, settings.lease_seconds), lambda _: summarizer, "w")
+
+
+def work_off(worker, released):
+    """A lane: one document after the other, until it has nothing more to hand on. Returns what each came to."""
+    done = []
+    while released is not None:
+        done.append(process(worker, released))
+        released = done[-1].next
+    return done
