@@ -19,25 +19,26 @@ Paths = Annotated[
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the bundle is copied to.")]
 Concurrency = Annotated[
-    int | None, typer.Option(metavar="N", help="How many documents at once. [default: 8]", show_default=False)
+    int | None, typer.Option(metavar="N", help="How many documents at once: 8 unless told.", show_default=False)
 ]
 Require = Annotated[
     Literal["any", "all"] | None,
-    typer.Option(help="all: one missing call puts its group under review. [default: any]", show_default=False),
+    typer.Option(help="all: one missing call puts its whole group under review.", show_default=False),
 ]
 Account = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The account of all transcripts. [default: their folder]", show_default=False),
+    typer.Option(metavar="NAME", help="The account of all transcripts, else their folder.", show_default=False),
 ]
 Key = Annotated[
     str | None,
-    typer.Option(metavar="KEY", help="The idempotency key. [default: cli- and the digest]", show_default=False),
+    typer.Option(metavar="KEY", help="The idempotency key, else made of the digest.", show_default=False),
 ]
 ProfileName = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="How to summarize. [default: extractive]")
+    str | None, typer.Option("--profile", metavar="NAME", help="How to summarize: extractive unless told.")
 ]
 Deadline = Annotated[
-    int | None, typer.Option(metavar="SECONDS", help="When open documents expire. [default: 86400]", show_default=False)
+    int | None,
+    typer.Option(metavar="SECONDS", help="When open documents expire: a day unless told.", show_default=False),
 ]
 
 

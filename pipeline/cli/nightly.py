@@ -16,7 +16,7 @@ Date = Annotated[
     typer.Option(
         metavar="YYYY-MM-DD",
         formats=["%Y-%m-%d"],
-        help="The business date. [default: today, in the schedule's time zone]",
+        help="The business date: today in the schedule's time zone unless told.",
         show_default=False,
     ),
 ]

@@ -17,7 +17,7 @@ from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.migrate import migrate
 from pipeline.settings import Settings
-from pipeline.stack import Stack
+from pipeline.stack import Stack, urls_of
 from pipeline.stages.commands import Admit, Process
 from pipeline.stages.submit import Submitted, submit
 from pipeline.transcripts.batch import read_paths
@@ -66,7 +66,7 @@ def _bundle(settings: Settings, request: _Request) -> Path:
         try:
             return _finish(settings, stack, request)
         except LedgerUnavailable:
-            if stack.owned or stack.is_up():
+            if stack.owned or urls_of(settings) is not None:
                 raise
     screen.note("callfold: the process that ran the stack has ended; starting one")
     return _bundle(settings, request)
@@ -97,4 +97,4 @@ def _work(settings: Settings, stack: Stack, ledger: Ledger, job: Submitted) -> N
         with ledger.statement() as tx:
             lost = due.unstarted(tx, 0.0)
         dispatch.send(stack.urls, [Process(released) for released in lost])
-    waiting.until_frozen(ledger, job.job_id, settings.lease_seconds, waiting.Watchdog(stack))
+    waiting.until_frozen(ledger, job.job_id, settings)

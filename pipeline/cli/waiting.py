@@ -1,7 +1,6 @@
 """Waiting for a job: a live bar on a terminal, a line for a reason that lasts elsewhere; hopeless waits end."""
 
 import time
-from collections.abc import Callable
 from typing import Final, NamedTuple, Self
 from uuid import UUID
 
@@ -14,7 +13,8 @@ from pipeline.errors import LedgerUnavailable, StackError
 from pipeline.ledger import exports, views
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.views import Pace
-from pipeline.stack import Stack
+from pipeline.settings import Settings
+from pipeline.stack import status, urls_of
 
 _POLL_SECONDS: Final = 0.25
 #: A supervised PostgreSQL that crashed recovers meanwhile.
@@ -33,49 +33,27 @@ class Glance(NamedTuple):
     tick_age: float | None
 
 
-class Watchdog:
-    """Ends a wait that nobody will end: raises StackError when workers keep dying, or none has shown itself."""
+def until_frozen(ledger: Ledger, job_id: UUID, settings: Settings) -> None:
+    """Show the job's progress until its bundle is frozen.
 
-    def __init__(self, stack: Stack) -> None:
-        self._stack = stack
-        self._version = 0
-        self._moved = time.monotonic()
-        self._restarts: dict[str, int] = {}
-
-    def __call__(self, glance: Glance) -> None:
-        """Look after each glance; a job that moves is left alone."""
-        restarts = {part.name: part.restarts for part in self._stack.status()}
-        if glance.job.version != self._version:
-            self._version, self._moved, self._restarts = glance.job.version, time.monotonic(), restarts
-        for name, count in restarts.items():
-            if count - self._restarts.get(name, 0) >= _RESTARTS:
-                raise StackError(f"{name} ends again and again: {self._stack.last_words(name)}")
-        silent = glance.tick_age is None or glance.tick_age > _SILENT_SECONDS
-        if silent and time.monotonic() - self._moved > _SILENT_SECONDS:
-            raise StackError("no worker has shown itself for a minute: `callfold doctor` says what is wrong")
-
-
-def until_frozen(ledger: Ledger, job_id: UUID, lease: float, check: Callable[[Glance], None]) -> None:
-    """Show the job's progress until its bundle is frozen. Raises LedgerUnavailable after 30 s without an answer."""
-    answered = time.monotonic()
+    Raises LedgerUnavailable after 30 s without an answer, StackError when the workers die again and again or none has
+    shown itself for a minute.
+    """
+    watchdog, answered = _Watchdog(settings), time.monotonic()
     with _Bar() as bar:
         while True:
             try:
-                glance = look(ledger, job_id, lease)
+                glance = look(ledger, job_id, settings.lease_seconds)
                 answered = time.monotonic()
             except LedgerUnavailable:
-                if time.monotonic() - answered > _LEDGER_SECONDS:
+                if time.monotonic() - answered > _LEDGER_SECONDS or not watchdog.sees_a_ledger():
                     raise
             else:
                 bar.show(glance)
                 if glance.frozen:
                     return
-                check(glance)
+                watchdog.check(glance)
             time.sleep(_POLL_SECONDS)
-
-
-def for_ever(_: Glance) -> None:
-    """The check of a wait that only its user ends."""
 
 
 def look(ledger: Ledger, job_id: UUID, lease: float) -> Glance:
@@ -91,6 +69,31 @@ def forecast(pace: Pace) -> str:
         return ""
     minutes, seconds = divmod(round(pace.eta_seconds), 60)
     return f"{pace.per_second:.1f}/s" + (f", {minutes}:{seconds:02} to go" if pace.open_items else "")
+
+
+class _Watchdog:
+    """Ends a wait that nothing else will end; a job that moves is left alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._version = 0
+        self._moved = time.monotonic()
+        self._restarts: dict[str, int] = {}
+
+    def sees_a_ledger(self) -> bool:
+        """Whether there is any to wait for: the process that ran the embedded one may have ended."""
+        return self._settings.database_url is not None or urls_of(self._settings) is not None
+
+    def check(self, glance: Glance) -> None:
+        restarts = {part.name: part.restarts for part in status(self._settings)}
+        if glance.job.version != self._version:
+            self._version, self._moved, self._restarts = glance.job.version, time.monotonic(), restarts
+        for name, count in restarts.items():
+            if count - self._restarts.get(name, 0) >= _RESTARTS:
+                raise StackError(f"{name} ends again and again: read {self._settings.data_dir}/logs/{name}.log")
+        silent = glance.tick_age is None or glance.tick_age > _SILENT_SECONDS
+        if silent and time.monotonic() - self._moved > _SILENT_SECONDS:
+            raise StackError("no worker has shown itself for a minute: `callfold doctor` says what is wrong")
 
 
 class _Bar:

@@ -10,7 +10,7 @@ def watch(job: arguments.JobName) -> None:
     with door.ledger(settings) as ledger:
         with ledger.statement() as tx:
             job_id = views.find_job(tx, job)
-        waiting.until_frozen(ledger, job_id, settings.lease_seconds, waiting.for_ever)
+        waiting.until_frozen(ledger, job_id, settings)
         found = waiting.look(ledger, job_id, settings.lease_seconds).job
     counts = found.counts
     screen.line(f"{found.state}: {counts.succeeded} succeeded, {counts.failed} failed, {counts.skipped} skipped")

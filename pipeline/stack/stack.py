@@ -78,15 +78,6 @@ class Stack:
         """All servers and programs of the stack, whoever owns it."""
         return _status(self._folder)
 
-    def is_up(self) -> bool:
-        """Whether the process that owns the stack still lives."""
-        state = self._folder.read_state()
-        return state is not None and state.urls is not None and state.owner.find() is not None
-
-    def last_words(self, name: str) -> str:
-        """A part's last line of output and where the rest stands, for an error's message."""
-        return self._folder.last_words(name)
-
     def __enter__(self) -> Self:
         return self
 
