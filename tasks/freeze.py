@@ -4,10 +4,12 @@ from uuid import UUID
 
 from exports.freeze import freeze as freeze_export
 from tasks.app import app
+from tasks.hops import recorded
 from tasks.worker import bench
 
 
 @app.task(name="tasks.freeze", ignore_result=True)
 def freeze(job_id: str) -> None:
     """A terminal job's bundle, written once."""
-    freeze_export(bench().ledger, bench().settings.exports, UUID(job_id))
+    with recorded("freeze", job_id=job_id):
+        freeze_export(bench().ledger, bench().settings.exports, UUID(job_id))

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pipeline.stages.reduce import reduce as reduce_stage
 from tasks.app import app
+from tasks.hops import recorded
 from tasks.lanes import publish
 from tasks.worker import bench
 
@@ -11,4 +12,5 @@ from tasks.worker import bench
 @app.task(name="tasks.reduce", ignore_result=True)
 def reduce(job_id: str) -> None:
     """running -> completed, once every document is final."""
-    publish(reduce_stage(bench().ledger, UUID(job_id)))
+    with recorded("reduce", job_id=job_id):
+        publish(reduce_stage(bench().ledger, UUID(job_id)))

@@ -45,7 +45,8 @@ class Member:
 
     def kill(self):
         """kill -9 of the process and of its pool."""
-        os.killpg(self._running.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self._running.pid, signal.SIGKILL)
         self._running.wait()
 
     def pause(self):
@@ -57,17 +58,10 @@ class Member:
     def is_running(self):
         return self._running.poll() is None
 
-    def ask_to_end(self):
-        self._running.terminate()
-
     def end(self):
-        """Give it the time to end in order, then kill what is left of it."""
-        self.ask_to_end()
-        with suppress(subprocess.TimeoutExpired):
-            self._running.wait(timeout=10)
-        with suppress(ProcessLookupError):
-            os.killpg(self._running.pid, signal.SIGKILL)
-        self._running.wait()
+        """SIGTERM, and wait until it has ended: a worker finishes what it has begun."""
+        self._running.terminate()
+        self._running.wait(timeout=30)
 
 
 class Crew:
@@ -102,16 +96,14 @@ class Crew:
         return self._members[name]
 
     def dismiss(self):
-        """End every program."""
+        """End every program at once: after a test there is nothing to finish."""
         self._contract = None
-        for member in self._members.values():
-            member.ask_to_end()
         while self._members:
-            self._members.popitem()[1].end()
+            self._members.popitem()[1].kill()
 
-    def end(self, name):
+    def let_go(self, name):
         """End one program for good."""
-        self._members.pop(name).end()
+        self._members.pop(name).kill()
 
     @property
     def process(self):

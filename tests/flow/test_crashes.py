@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 import redis
 from crew import wait_for
 from scripted import call, follow_up, succeed
@@ -45,6 +46,17 @@ def test_kill_9_of_the_process_worker_in_a_run_of_200(crew, open_desk, broker):
     assert {attempt.outcome for attempt in lost} <= {"lost"}
 
 
+def test_a_warm_shutdown_in_a_run_of_200_loses_no_attempt(crew, open_desk):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    job_id = desk.submit(MANY)
+    desk.until_settled(job_id, 60)
+    crew.process.end()
+    assert all(attempt.outcome == "succeeded" for attempt in desk.attempts(job_id))
+    crew.process.start()
+    assert check_the_many(crew, desk, job_id) == []
+
+
 def test_flushall_of_redis_in_a_run_of_200(crew, open_desk, servers):
     crew.work(SCRIPT)
     desk = open_desk()
@@ -65,3 +77,54 @@ def test_postgresql_dies_in_a_run_of_200(crew, open_desk, servers):
     wait_for(lambda: any(part.restarts > postgres.restarts and part.running for part in servers.status()))
     wait_for(desk.answers)
     check_the_many(crew, desk, job_id)
+
+
+#: Each hop, the state in which it finds a job, and a lock that stops it before it writes, and nothing else.
+HOPS = {
+    "admit": ("accepted", "SELECT 1 FROM jobs FOR NO KEY UPDATE"),
+    "reduce": ("running", "LOCK TABLE merged_actions IN SHARE ROW EXCLUSIVE MODE"),
+    "freeze": ("completed", "LOCK TABLE exports IN SHARE ROW EXCLUSIVE MODE"),
+}
+
+
+@pytest.mark.parametrize("hop", HOPS)
+def test_kill_9_of_the_control_worker_in_a_hop(crew, open_desk, hop):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    job_id = desk.store(MANY[:12]).job_id
+    state, lock = HOPS[hop]
+    with desk.ledger.transaction() as tx:
+        tx.exec_driver_sql(lock)
+        desk.send("admit", job_id)
+        wait_for(lambda: desk.job(job_id).state == state and waits_for_a_lock(desk))
+        crew.control.kill()
+    assert desk.job(job_id).state == state
+    crew.control.start()
+    check_twelve(desk, job_id)
+
+
+def test_kill_9_of_the_control_worker_between_its_commit_and_its_messages(crew, open_desk, servers):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    job_id = desk.store(MANY[:12]).job_id
+    broker = redis.Redis.from_url(servers.urls.broker)
+    with desk.ledger.transaction() as tx:
+        tx.exec_driver_sql(HOPS["admit"][1])
+        desk.send("admit", job_id)
+        wait_for(lambda: waits_for_a_lock(desk))
+        broker.client_pause(30_000, all=False)
+    desk.until(job_id, lambda job: job.state == "running")
+    crew.control.kill()
+    broker.client_unpause()
+    crew.control.start()
+    check_twelve(desk, job_id)
+
+
+def check_twelve(desk, job_id):
+    bundle = desk.bundle(job_id)
+    assert {(row["state"], row["attempt_count"]) for row in bundle.rows} == {("succeeded", 1)}
+    assert len(bundle.actions) == 12
+
+
+def waits_for_a_lock(desk):
+    return desk.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND state = 'active'")

@@ -85,7 +85,7 @@ def test_a_rate_limit_pauses_every_lane_and_reconcile_opens_them_again(desk):
     later = [one for one in attempts if one.started_at > limited.ended_at] + desk.attempts(other)
     assert len(later) == 7 + 2
     assert all(one.started_at >= gate.paused_until for one in later)
-    assert desk.items(job_id)[0].charged == 1  # of two attempts: being limited costs none
+    assert desk.items(job_id)[0].charged == 0  # being limited costs no attempt
 
 
 def test_a_released_document_before_a_paused_gate_gives_its_lane_back(crew, desk):
