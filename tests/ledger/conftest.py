@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from ledger_bench import Answers, bench_with
 from ledger_databases import execute, new_database, url_of
 
 from pipeline.ledger.connection import Ledger
@@ -72,3 +73,17 @@ def ledger(database):
 @pytest.fixture
 def settings():
     return Settings(DATABASE_URL=None, **_NO_BROKER)
+
+
+@pytest.fixture
+def bench(ledger, settings):
+    """Makes benches: bench("rate_limited") fails its first call so, and then succeeds."""
+    made = []
+
+    def make(*answers, summarizer=None):
+        made.append(bench_with(ledger, settings, summarizer or Answers(*answers)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.leases.stop()

@@ -28,8 +28,7 @@ class Answers:
         return answer
 
 
-def bench(ledger, settings, *answers):
-    summarizer = Answers(*answers)
+def bench_with(ledger, settings, summarizer):
     return Bench(ledger, settings, Leases(ledger, settings.lease_seconds), lambda _: summarizer, "w")
 
 
