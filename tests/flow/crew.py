@@ -4,10 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+
+from pipeline.cli import programs
+from pipeline.settings import Settings
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -15,9 +18,6 @@ REPOSITORY = Path(__file__).parents[2]
 LEASE_SECONDS = 3.0
 #: Threads of the process worker.
 SLOTS = 8
-
-PROCESS = ("-P", "threads", "-c", str(SLOTS), "-Q", "callfold.process")
-CONTROL = ("-P", "prefork", "-c", "1", "-Q", "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly")
 
 
 def wait_for(condition, seconds=40.0):
@@ -82,18 +82,18 @@ class Crew:
             self._contract = contract
             self.broker = broker or self._urls.broker
             self._env = self._environment(script, env or {})
-            celery = (sys.executable, "-m", "celery", "-A", app, "worker", "--without-gossip", "--without-mingle")
-            self.run("process", *celery, "-n", "process@%h", *PROCESS)
-            self.run("control", *celery, "-n", "control@%h", *CONTROL)
+            for program in programs.workers(Settings(data_dir=self.data, process_slots=SLOTS)):
+                self.run(replace(program, argv=tuple(app if word == "tasks.app" else word for word in program.argv)))
         for member in self._members.values():
             if not member.is_running():
                 member.start()
         self._journal.write_text("")
 
-    def run(self, name, *argv):
-        """One more program with the workers' environment."""
-        self._members[name] = Member(name, argv, self._env, self.folder)
-        return self._members[name]
+    def run(self, program):
+        """One more program of the stack, with the workers' environment."""
+        member = Member(program.name, program.argv, {**self._env, **program.env}, self.folder)
+        self._members[program.name] = member
+        return member
 
     def dismiss(self):
         """End every program at once: after a test there is nothing to finish."""

@@ -1,0 +1,153 @@
+"""No word of a customer's leaves by Flower, the broker, the result backend, metrics or logs."""
+
+import base64
+import json
+import threading
+import urllib.request
+from urllib.error import URLError
+
+import pytest
+import redis
+from crew import wait_for
+from scripted import call, follow_up, succeed
+
+from pipeline.cli import flower
+from pipeline.settings import Settings
+
+#: What was said, who the customer is, what the model wrote, and what our bugs would let out.
+WORDS = ("marmalade parliament", "zinc orchard", "cobalt thimble", "velvet cartridge")
+#: A document's id may be a file name with a customer's in it: it is in logs and exports.
+NAME = "heron-lantern"
+SAID = "The marmalade parliament meets on Friday, I will send the agenda."
+
+DOCUMENTS = [
+    *(call(f"{NAME}-{n}", SAID, account="zinc orchard") for n in range(6)),
+    call(f"{NAME}-invalid", SAID, account="zinc orchard"),
+    call(f"{NAME}-crowded", SAID, account="zinc orchard"),
+    call(f"{NAME}-raises", SAID, account="zinc orchard"),
+    call(f"{NAME}-empty", "", account="zinc orchard"),
+]
+SCRIPT = {
+    "default": [succeed(follow_up("Send the cobalt thimble", SAID), summary="A cobalt thimble.")],
+    "documents": {
+        f"{NAME}-invalid": [{"do": "succeed", "raw": '{"summary": ["cobalt thimble", "velvet cartridge"]}'}],
+        f"{NAME}-crowded": [{"do": "fail", "code": "provider_unavailable"}, succeed()],
+    },
+}
+PASSWORD = "loopback"
+
+
+@pytest.fixture
+def desk(crew, open_desk):
+    crew.work(SCRIPT, app="leaky", env={"CALLFOLD_LOG_LEVEL": "DEBUG"})
+    yield open_desk()
+    crew.dismiss()
+
+
+@pytest.fixture
+def browse(crew, desk):  # noqa: ARG001 - the workers must be there
+    """Fetches pages of a Flower that knows both workers."""
+    program = flower.program(Settings(data_dir=crew.data, flower_password=PASSWORD))
+    crew.run(program)
+    login = base64.b64encode(f"{flower.USER}:{PASSWORD}".encode()).decode()
+
+    def fetch(path):
+        request = urllib.request.Request(f"http://{program.address}{path}", headers={"Authorization": f"Basic {login}"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own Flower
+                return answer.read().decode()
+        except (URLError, ConnectionError):
+            return ""
+
+    wait_for(lambda: len(json.loads(fetch("/api/workers?refresh=1") or "{}")) == 2)
+    return fetch
+
+
+@pytest.fixture
+def commands(servers):
+    """Every command that Redis gets, with all that it carries: messages, events, results."""
+    seen = []
+    connection = redis.Redis.from_url(servers.urls.broker)
+    with connection.monitor() as monitor:
+        listener = threading.Thread(target=lambda: seen.extend(one["command"] for one in until_told(monitor)))
+        listener.start()
+        yield seen
+        connection.echo("the test is over")
+        listener.join()
+
+
+def until_told(monitor):
+    for one in monitor.listen():
+        if "the test is over" in one["command"]:
+            return
+        yield one
+
+
+def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers, commands, browse):
+    crew.process.pause()
+    job_id = desk.submit(DOCUMENTS, concurrency=3)
+    wait_for(lambda: any(str(job_id) in value for value in everything_in(servers.urls.broker)))
+    stored = list(everything_in(servers.urls.broker))
+    crew.process.resume()
+    bundle = desk.bundle(job_id)
+    stored += everything_in(servers.urls.broker)
+    codes = [row["error_code"] for row in bundle.rows[6:]]
+    assert codes == ["invalid_output", None, "internal_error", "empty_input"]
+    assert WORDS[0] in (bundle.folder / "actions.ndjson").read_text()
+
+    tasks = wait_for(lambda: all_ended(json.loads(browse("/api/tasks"))))
+    assert {task["name"] for task in tasks.values()} == {"tasks.admit", "tasks.process", "tasks.reduce", "tasks.freeze"}
+    worker = next(iter(json.loads(browse("/api/workers"))))
+    pages = ["/", "/api/workers?refresh=1", "/api/tasks", "/tasks", f"/worker/{worker}", "/broker", "/metrics"]
+    pages += [f"{path}/{task}" for task in tasks for path in ("/task", "/api/task/info", "/api/task/result")]
+    shown = [browse(path) for path in pages]
+    assert any(str(job_id) in page for page in shown)
+    assert "flower_events_total" in shown[pages.index("/metrics")]
+
+    sent = [decoded(command) for command in commands]
+    assert any(str(job_id) in command for command in sent)
+    for word in (*WORDS, NAME):
+        assert not [page for page in shown if word in page]
+        assert not [command for command in sent if word in command]
+        assert not [value for value in stored if word in value]
+
+    logs = {log: log.read_text() for log in (*crew.logs, *servers._folder.logs.iterdir())}
+    assert any(f"{NAME}-raises" in text for text in logs.values())
+    assert any("hop.internal_error" in text for text in logs.values())
+    assert not [log for word in WORDS for log, text in logs.items() if word in text]
+
+
+def all_ended(tasks):
+    """Flower's tasks once it has seen the last of them end."""
+    ended = all(task["state"] in {"SUCCESS", "FAILURE"} for task in tasks.values())
+    return tasks if ended and any(task["name"] == "tasks.freeze" for task in tasks.values()) else None
+
+
+def decoded(command):
+    """Celery packs a message's body in base64."""
+    opened = [command]
+    for word in command.replace("\\", "").split('"'):
+        if len(word) > 20 and word.isascii():
+            try:
+                opened.append(base64.b64decode(word, validate=True).decode())
+            except ValueError:
+                continue
+    return "\n".join(opened)
+
+
+def everything_in(url):
+    """Each key of all databases with its value, as text."""
+    for database in range(16):
+        connection = redis.Redis.from_url(url, db=database)
+        for key in connection.scan_iter():
+            yield decoded(f"{key} {READERS[connection.type(key)](connection, key)}")
+
+
+READERS = {
+    b"string": lambda connection, key: connection.get(key),
+    b"list": lambda connection, key: connection.lrange(key, 0, -1),
+    b"hash": lambda connection, key: connection.hgetall(key),
+    b"set": lambda connection, key: connection.smembers(key),
+    b"zset": lambda connection, key: connection.zrange(key, 0, -1),
+    b"stream": lambda connection, key: connection.xrange(key),
+}
