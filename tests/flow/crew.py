@@ -6,7 +6,6 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from pipeline.cli import programs
@@ -81,17 +80,18 @@ class Crew:
             self.dismiss()
             self._contract = contract
             self.broker = broker or self._urls.broker
-            self._env = self._environment(script, env or {})
+            self._app, self._env = app, self._environment(script, env or {})
             for program in programs.workers(Settings(data_dir=self.data, process_slots=SLOTS)):
-                self.run(replace(program, argv=tuple(app if word == "tasks.app" else word for word in program.argv)))
+                self.run(program)
         for member in self._members.values():
             if not member.is_running():
                 member.start()
         self._journal.write_text("")
 
     def run(self, program):
-        """One more program of the stack, with the workers' environment."""
-        member = Member(program.name, program.argv, {**self._env, **program.env}, self.folder)
+        """Run a program of the stack, with this contract's app and environment."""
+        argv = [self._app if word == "tasks.app" else word for word in program.argv]
+        member = Member(program.name, argv, {**self._env, **program.env}, self.folder)
         self._members[program.name] = member
         return member
 

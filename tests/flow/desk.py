@@ -37,6 +37,8 @@ class Bundle:
 
     folder: Path
     seal: dict
+    #: how many quotes stand where they say
+    quotes: int
     rows: list[dict]
     actions: list[dict]
 
@@ -57,13 +59,15 @@ class Desk:
         self.app.conf.update(configuration(self.settings))
         self._transcripts = {}
 
+    def remember(self, documents):
+        """Keep the words that the quotes of a bundle are held against; returns the documents."""
+        self._transcripts |= {one.fields.document_id: one.transcript or Transcript(turns=()) for one in documents}
+        return documents
+
     def store(self, documents, key=None, **options):
         """Submit without a message: the job stays accepted until somebody notices."""
-        for document in documents:
-            self._transcripts[document.document_id] = Transcript(turns=document.turns or ())
-        options = {"profile": "scripted", **options}
-        read = [incoming(document, document.document_id) for document in documents]
-        return submit(self.ledger, self.settings, read, options, key)
+        read = self.remember([incoming(document, document.document_id) for document in documents])
+        return submit(self.ledger, self.settings, read, {"profile": "scripted", **options}, key)
 
     def submit(self, documents, key=None, **options):
         """Submit as the service does: stored, then the message to admit it. Returns the job's id."""
@@ -113,6 +117,9 @@ class Desk:
         bundle = Bundle(
             folder,
             json.loads((folder / "seal.json").read_bytes()),
+            verify(
+                folder, {item.document_id: self._transcripts[item.document_id] for item in self.items(job_id)}
+            ).quotes,
             _lines(folder / "manifest.ndjson"),
             _lines(folder / "actions.ndjson"),
         )
@@ -134,7 +141,6 @@ class Desk:
             count = sum(row["state"] == state for row in bundle.rows)
             assert count == getattr(job.counts, state) == bundle.seal["counts"][state]
         self._check_events(job_id, job, items)
-        verify(bundle.folder, {item.document_id: self._transcripts[item.document_id] for item in items})
 
     def _check_events(self, job_id, job, items):
         events = self.query("SELECT * FROM events WHERE job_id = %s ORDER BY version", job_id)
