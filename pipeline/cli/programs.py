@@ -16,8 +16,12 @@ ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
 def workers(settings: Settings) -> tuple[Program, ...]:
     """Threads for the documents, one process for the steps between; each also reconciles."""
     return (
-        _worker(settings, "process", ("-P", "threads", "-c", str(settings.process_slots), "-Q", "callfold.process")),
-        _worker(settings, "control", ("-P", "prefork", "-c", "1", "-Q", _CONTROL_QUEUES)),
+        _worker(
+            settings,
+            "process",
+            ("--pool", "threads", "--concurrency", str(settings.process_slots), "--queues", "callfold.process"),
+        ),
+        _worker(settings, "control", ("--pool", "prefork", "--concurrency", "1", "--queues", _CONTROL_QUEUES)),
     )
 
 
@@ -31,7 +35,7 @@ def companions() -> tuple[Program, ...]:
 
 def _worker(settings: Settings, name: str, pool: tuple[str, ...]) -> Program:
     hostname = f"{name}-{_mark(settings)}@%h"
-    argv = (*CELERY, "worker", *pool, "-n", hostname, "--without-gossip", "--without-mingle")
+    argv = (*CELERY, "worker", *pool, "--hostname", hostname, "--without-gossip", "--without-mingle")
     return Program(name, argv, env=ENV)
 
 

@@ -1,0 +1,143 @@
+"""What the command line says without any server: wrong input, exit codes, JSON, and what it costs to start."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from exports_samples import completed_job, freeze
+from typer.testing import CliRunner
+
+from pipeline import logs
+from pipeline.cli.main import COMMANDS, app
+
+#: None of them may be loaded before a command needs it; each costs a second.
+HEAVY = {"celery", "sklearn", "alembic", "sqlalchemy", "networkx"}
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    for name in ("DATABASE_URL", "BROKER_URL", "RESULT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(logs, "configure", lambda _: None)  # the runner's streams are closed after each call
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_help_names_every_command():
+    shown = call("--help")
+    assert shown.exit_code == 0
+    assert all(f" {command} " in shown.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command):
+    assert call(command, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "No such command 'nonsense'."),
+        (["run"], "Missing argument 'PATH...'."),
+        (["status"], "Missing argument 'JOB'."),
+        (["run", ".", "--require", "some"], "Invalid value for '--require'"),
+        (["run", ".", "--concurrency", "0"], "option concurrency: "),
+        (["run", ".", "--deadline", "soon"], "Invalid value for '--deadline'"),
+        (["run", ".", "--profile", "nobody"], "no profile 'nobody'; known: extractive"),
+        (["nightly", "moon"], "no schedule 'moon'"),
+        (["nightly", "moon", "--date", "2026-13-01"], "Invalid value for '--date'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, said):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"callfold: {said}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["run", "--concurrency", "x", "."], ["nightly", "moon"], ["status"]])
+def test_with_json_an_error_is_the_one_value_on_standard_output(arguments):
+    result = call(*arguments, "--json")
+    assert (result.exit_code, result.stderr) == (2, "")
+    assert json.loads(result.stdout).keys() == {"error", "message", "problems"}
+
+
+def test_a_wrong_setting_is_named_without_its_value(monkeypatch):
+    monkeypatch.setenv("CALLFOLD_PROCESS_SLOTS", "many-secrets")
+    result = call("jobs")
+    assert result.exit_code == 2
+    assert "process_slots" in result.stderr
+    assert "secrets" not in result.stderr
+
+
+def test_a_question_makes_no_ledger(tmp_path):
+    result = call("jobs")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "no ledger in .callfold yet" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["submit", "."], ["nightly", "calls"]])
+def test_work_is_refused_where_no_stack_is_up_to_take_it(arguments, tmp_path):
+    (tmp_path / "callfold.toml").write_text('[schedules.calls]\nsource = "."\n')
+    result = call(*arguments)
+    assert result.exit_code == 1
+    assert "`callfold up`" in result.stderr
+
+
+def test_doctor_works_with_nothing_running_and_says_what_to_do():
+    result = call("doctor")
+    assert result.exit_code == 1
+    assert "`callfold up` starts it" in result.stdout
+    assert [finding["part"] for finding in json.loads(call("doctor", "--json").stdout)] == ["stack"]
+
+
+def test_down_with_nothing_running_says_so():
+    result = call("down")
+    assert (result.exit_code, result.stdout) == (0, "nothing was running\n")
+
+
+def test_an_out_folder_with_other_things_is_refused_before_any_work(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("years of work")
+    (tmp_path / "call.txt").write_text("Ann: Hello.")
+    result = call("run", "call.txt", "--out", "out")
+    assert result.exit_code == 2
+    assert "thesis.txt" in result.stderr
+    assert not (tmp_path / ".callfold").exists()
+
+
+def test_verify_needs_the_bundle_alone(tmp_path):
+    freeze(tmp_path / "bundle", completed_job())
+    result = call("verify", "bundle")
+    assert result.exit_code == 0
+    assert "is whole" in result.stdout
+    assert json.loads(call("verify", "bundle", "--json").stdout).keys() == {"rows", "actions", "quotes"}
+
+
+def test_verify_lists_what_is_wrong_line_by_line_and_exits_with_1(tmp_path):
+    freeze(tmp_path / "bundle", completed_job())
+    (tmp_path / "bundle" / "report.md").unlink()
+    (tmp_path / "bundle" / "actions.ndjson").write_text("")
+    result = call("verify", "bundle")
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") >= 2
+    assert all(line.startswith("callfold: ") for line in result.stderr.splitlines())
+    assert json.loads(call("verify", "bundle", "--json").stdout)["error"] == "bundle_invalid"
+
+
+def test_the_command_line_starts_without_the_heavy_libraries():
+    loaded = "import sys, pipeline.cli.main; print(*{name.partition('.')[0] for name in sys.modules})"
+    names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert HEAVY.isdisjoint(names)
+
+
+def test_a_run_that_finds_its_job_done_never_loads_celery():
+    loaded = "import sys, pipeline.cli.run; print(*{name.partition('.')[0] for name in sys.modules})"
+    names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert {"celery", "sklearn"}.isdisjoint(names)
