@@ -1,0 +1,1 @@
+"""What Callfold costs against the bare thing: `python -m benchmarks`. See docs/performance.md."""

@@ -1,0 +1,48 @@
+"""How much each measurement does: the full one, and a smoke run that only shows that everything still runs."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Numbers of documents, slots and pairs."""
+
+    pairs: int
+    #: of the worker's threads; a job's concurrency is the same
+    slots: int
+    throughput: tuple[int, ...]
+    cost: tuple[int, int]
+    memory: tuple[int, int]
+    submit: int
+    freeze: int
+    waiting: int
+    waiting_slots: int
+    waiting_seconds: float
+
+
+FULL: Final = Scale(
+    pairs=3,
+    slots=16,
+    throughput=(1_000, 5_000),
+    cost=(1_000, 20_000),
+    memory=(1_000, 10_000),
+    submit=2_000,
+    freeze=5_000,
+    waiting=500,
+    waiting_slots=64,
+    waiting_seconds=0.5,
+)
+
+QUICK: Final = Scale(
+    pairs=1,
+    slots=4,
+    throughput=(20,),
+    cost=(10, 20),
+    memory=(10, 20),
+    submit=20,
+    freeze=20,
+    waiting=8,
+    waiting_slots=4,
+    waiting_seconds=0.05,
+)
