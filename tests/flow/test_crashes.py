@@ -67,16 +67,37 @@ def test_flushall_of_redis_in_a_run_of_200(crew, open_desk, servers):
         assert check_the_many(crew, desk, job_id) == []
 
 
-def test_postgresql_dies_in_a_run_of_200(crew, open_desk, servers):
+def test_flushall_of_redis_between_two_jobs(crew, open_desk, servers):
+    crew.work(SCRIPT)
+    desk = open_desk()
+    check_twelve(desk, desk.submit(MANY[:12]))
+    redis.Redis.from_url(servers.urls.broker).flushall()
+    check_twelve(desk, desk.submit(MANY[:12], key="again"))
+
+
+@pytest.mark.parametrize("server", ["postgres", "redis"])
+def test_kill_9_of_a_server_in_a_run_of_200(crew, open_desk, servers, server):
     crew.work(SCRIPT)
     desk = open_desk()
     job_id = desk.submit(MANY)
     desk.until_settled(job_id, 60)
-    postgres = next(part for part in servers.status() if part.name == "postgres")
-    os.kill(postgres.pid, signal.SIGKILL)
-    wait_for(lambda: any(part.restarts > postgres.restarts and part.running for part in servers.status()))
+    killed = next(part for part in servers.status() if part.name == server)
+    os.kill(killed.pid, signal.SIGKILL)
+    wait_for(lambda: any(part.restarts > killed.restarts and part.running for part in servers.status()))
     wait_for(desk.answers)
     check_the_many(crew, desk, job_id)
+
+
+def test_a_document_that_kills_its_worker_every_time_ends_as_worker_lost(crew, open_desk):
+    crew.work({"documents": {"poison": [{"do": "crash"}]}})
+    desk = open_desk()
+    job_id = desk.submit([call("before"), call("poison"), call("after")], concurrency=1, max_attempts=2)
+    for _ in range(2):
+        wait_for(lambda: not crew.process.is_running())
+        crew.process.start()
+    bundle = desk.bundle(job_id)
+    found = [(row["state"], row["error_code"], row["attempt_count"]) for row in bundle.rows]
+    assert found == [("succeeded", None, 1), ("failed", "worker_lost", 2), ("succeeded", None, 1)]
 
 
 #: Each hop, the state in which it finds a job, and a lock that stops it before it writes, and nothing else.

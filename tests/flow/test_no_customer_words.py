@@ -67,7 +67,7 @@ def browse(crew, desk):  # noqa: ARG001 - the workers must be there
 def commands(servers):
     """Every command that Redis gets, with all that it carries: messages, events, results."""
     seen = []
-    connection = redis.Redis.from_url(servers.urls.broker)
+    connection = redis.Redis.from_url(servers.urls.broker, socket_timeout=None)
     with connection.monitor() as monitor:
         listener = threading.Thread(target=lambda: seen.extend(one["command"] for one in until_told(monitor)))
         listener.start()
