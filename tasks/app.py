@@ -57,7 +57,10 @@ app.conf.update(configuration(load()))
 
 def connect(broker: str, result: str) -> None:
     """Point this process's app at servers that were started after it was imported."""
-    app.conf.broker_url = broker
+    if app.conf.broker_url != broker:
+        app.conf.broker_url = broker
+        # Pooled connections lead to the servers before: a `run` outlives the stack that it was attached to.
+        app._after_fork()  # noqa: SLF001 - Celery's one way to forget its pools, and no fork is meant
     app.conf.result_backend = result
 
 
