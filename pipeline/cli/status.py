@@ -35,9 +35,9 @@ def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None
         screen.line("codes: " + ", ".join(f"{number} {code}" for code, number in codes.items()))
     if counts.pending + counts.running:
         screen.line(waiting.forecast(glance.pace) or "nothing has been settled in the last minute")
-    if job.waiting_for:
-        screen.line(f"waiting for: {job.waiting_for}")
     if job.same_content_as:
         screen.line(f"the same content as job {job.same_content_as}")
+    if job.waiting_for:
+        screen.line(f"waiting for {job.waiting_for}")
     if export:
         screen.line(f"export {export.export_id}, version {export.export_version}: callfold export {job.job_id}")
