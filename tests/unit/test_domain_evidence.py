@@ -46,10 +46,6 @@ FOUND = {
     "composed against decomposed": ("le caf\u0065\u0301 est bon", "le caf\u00e9 est bon", "le caf\u0065\u0301 est bon"),
     "decomposed against composed": ("le caf\u00e9 est bon", "le cafe\u0301 est bon", "le caf\u00e9 est bon"),
     "Hangul jamo": ("\u1112\u1161\u11ab\u1100\u1173\u11af, twelve now", "\ud55c\uae00, twelve now", None),
-        "\u1112\u1161\u11ab\u1100\u1173\u11af \ubb38\uc11c \ubcf4\ub0bc\uac8c\uc694 \uc774\ubc88",
-        "\ud55c\uae00 \ubb38\uc11c \ubcf4\ub0bc\uac8c\uc694 \uc774\ubc88",
-        None,
-    ),
 }
 
 NOT_FOUND = {
