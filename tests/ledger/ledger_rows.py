@@ -155,14 +155,18 @@ SELECT items.state, jobs.expires_at, jobs.state = 'cancelled' AS job_cancelled, 
        CASE WHEN items.state = 'succeeded' THEN attempt_id::text END AS result_ref,
        CASE WHEN items.state = 'succeeded' THEN attempts.result_hash END AS result_hash, finished_at, suspect
   FROM items JOIN jobs USING (job_id) LEFT JOIN attempts USING (attempt_id)
- WHERE items.job_id = %s AND items.position = %s
+ WHERE items.job_id = %s ORDER BY items.position
 """
 
 
+def all_items(door, job_id):
+    """A job's items as the rules see them."""
+    return [Item(*row) for row in rows(door, _ITEM, job_id)]
+
+
 def item(door, job_id, position=0):
-    """The item as the rules see it."""
-    (row,) = rows(door, _ITEM, job_id, position)
-    return Item(*row)
+    """One of them."""
+    return all_items(door, job_id)[position]
 
 
 _SNAPSHOT = """

@@ -1,0 +1,273 @@
+"""Any history that workers, reconcilers and people may make: the ledger says what the rules alone would say.
+
+The model is `lifecycle.apply` over a handful of items; the ledger is driven by the stages' own steps, in any order, by
+attempts that are long overtaken as well. After every step both agree and everything holds that `check` asks for.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from ledger_bench import SENTENCE
+from ledger_rows import all_items, check, document, rows, update, value
+
+from pipeline.domain.documents import Fault
+from pipeline.domain.lifecycle import TERMINAL, Cancel, Expire, Hold, Item, Lose, Release, Start, apply
+from pipeline.domain.results import Summary
+from pipeline.errors import StaleArrow
+from pipeline.ledger import items, jobs
+from pipeline.ledger.items import Released
+from pipeline.stages import process, reconcile
+from pipeline.stages.admit import admit
+from pipeline.stages.cancel import cancel
+from pipeline.stages.commands import Process
+from pipeline.stages.reduce import reduce
+from pipeline.stages.submit import submit
+
+FAR = datetime(2099, 1, 1, tzinfo=UTC)
+ENDS = st.sampled_from([None, None, "not_a_call", "provider_unavailable", "rate_limited", "budget_exhausted"])
+#: What ends a whole job comes after enough has happened in it.
+SELDOM = st.integers(0, 5).map(lambda n: n == 5)
+#: What an event makes of its item, where it is not the state of that name.
+TOLD = {"expired": "failed", "requeued": "open", "held": "open", "released": "open"}
+
+
+def decided(one):
+    """Without what the rules leave open: moments, ids, and the charge of what the deadline ended."""
+    charged = 0 if one.error_code == "expired" else one.charged
+    return replace(one, expires_at=FAR, available_at=None, finished_at=None, result_ref=None, charged=charged)
+
+
+class Histories(RuleBasedStateMachine):
+    """One job; `model` has its items, `started` every attempt that ever began, `final` the rows that have ended."""
+
+    def __init__(self, ledger, bench):
+        super().__init__()
+        self.ledger, self.bench = ledger, bench
+        self.model, self.started, self.final = [], [], {}
+        self.cancelled = self.expired = self.admitted = self.completed = False
+
+    @initialize(
+        bad=st.lists(st.integers(0, 4).map(lambda n: n == 4), min_size=1, max_size=5),
+        lanes=st.integers(1, 3),
+        tries=st.integers(1, 3),
+        at_once=st.integers(0, 3),
+    )
+    def submit(self, bad, lanes, tries, at_once):
+        fault = {"transcript": None, "fault": Fault(code="empty_input", detail="the file is empty")}
+        documents = [document(n).model_copy(update=fault if is_bad else {}) for n, is_bad in enumerate(bad)]
+        options = {"concurrency": lanes, "max_attempts": tries}
+        self.job_id = submit(self.ledger, self.bench.settings, documents, options, str(uuid4())).job_id
+        born = {True: {"state": "failed", "error_code": "empty_input"}, False: {"state": "pending"}}
+        self.model = [Item(**born[is_bad], expires_at=FAR, max_attempts=tries) for is_bad in bad]
+        if at_once:
+            self.admit()
+
+    @rule()
+    def admit(self):
+        for released in admit(self.ledger, self.job_id).released:
+            self.happened(released.position, Release())
+        self.admitted = True
+
+    @rule()
+    def tick(self):
+        """Due retries and free lanes; what it loses or expires has its own rules."""
+        update(self.ledger, "items", "available_at = clock_timestamp()", "available_at IS NOT NULL")
+        for command in reconcile._open_lanes(self.ledger, 60.0):
+            self.happened(command.released.position, Release())
+
+    @precondition(lambda self: self.has("released"))
+    @rule(data=st.data(), stale=st.integers(0, 7).map(lambda n: n == 7))
+    def start(self, data, stale):
+        position, dispatch_id = data.draw(st.sampled_from(self.of_state("released")))
+        started = process._start(self.bench, Released(self.job_id, position, uuid4() if stale else dispatch_id))
+        if started is None:
+            assert stale or self.cancelled or self.expired
+        else:
+            self.started.append(started)
+            self.happened(position, Start("w"))
+            assert started.number == self.model[position].attempt_count
+
+    @precondition(lambda self: self.has("released"))
+    @rule(data=st.data())
+    def hold(self, data):
+        position, dispatch_id = data.draw(st.sampled_from(self.of_state("released")))
+        try:
+            with self.ledger.transaction() as tx:
+                items.hold(tx, jobs.lock(tx, self.job_id), Released(self.job_id, position, dispatch_id), FAR)
+        except StaleArrow:
+            assert self.expired
+        else:
+            self.happened(position, Hold(FAR))
+
+    @precondition(lambda self: self.started)
+    @rule(data=st.data(), end=ENDS)
+    def settle(self, data, end):
+        """Any attempt that ever began reports: once more, late, or in time."""
+        started = data.draw(st.sampled_from(self.started))
+        work = process._Work(calls=[], error_code=end or "", detail="our own sentence" if end else "")
+        if end is None:
+            work.summary = Summary(summary=SENTENCE)
+        event, _, _ = process._verdict(self.bench, started, work)
+        before = value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id)
+        done = process._settle_once(self.bench, started, work, uuid4())
+        if value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id) == before:
+            assert not self.would_change(started.position, event)
+        else:
+            self.happened(started.position, event)
+        if done.next is not None:
+            self.happened(done.next.position, Release())
+        update(self.ledger, "gates", "paused_until = clock_timestamp()", "true")
+
+    @precondition(lambda self: self.has("running"))
+    @rule(data=st.data())
+    def lose(self, data):
+        position, _ = data.draw(st.sampled_from(self.of_state("running")))
+        past = "lease_until = clock_timestamp() - interval '1 second'"
+        update(self.ledger, "items", past, "job_id = %(job)s AND position = %(position)s", **self.at(position))
+        for command in reconcile._lose(self.ledger, 60.0):
+            assert not isinstance(command, Process)
+        self.happened(position, Lose(self.model[position].attempt_count))
+
+    @rule(now=SELDOM)
+    def cancel(self, now):
+        if not now:
+            return
+        if self.completed:
+            with pytest.raises(StaleArrow):
+                cancel(self.ledger, self.job_id)
+            return
+        cancel(self.ledger, self.job_id)
+        self.cancelled = True
+        # The cancel's own sweep takes no notice of the deadline: the deadline's sweep does.
+        for position, one in enumerate(self.model):
+            swept = apply(replace(one, expires_at=FAR), Cancel(), datetime.now(UTC)).item
+            self.model[position] = replace(swept, job_cancelled=True, expires_at=one.expires_at)
+
+    @precondition(lambda self: not self.expired)
+    @rule(now=SELDOM)
+    def the_deadline_comes(self, now):
+        if not now:
+            return
+        update(self.ledger, "jobs", "expires_at = clock_timestamp()", "job_id = %(job)s", job=self.job_id)
+        deadline = value(self.ledger, "SELECT expires_at FROM jobs WHERE job_id = %s", self.job_id)
+        self.model = [replace(one, expires_at=deadline) for one in self.model]
+        self.expired = True
+
+    @precondition(lambda self: self.expired)
+    @rule()
+    def sweep_the_expired(self):
+        list(reconcile._expire(self.ledger, 60.0))
+        for position in range(len(self.model)):
+            self.happened(position, Expire())
+
+    @rule()
+    def reduce(self):
+        if reduce(self.ledger, self.job_id):
+            assert self.admitted
+            assert not self.cancelled
+            assert all(one.state in TERMINAL for one in self.model)
+            self.completed = True
+
+    @invariant()
+    def the_ledger_says_what_the_rules_say(self):
+        found_items = all_items(self.ledger, self.job_id) if self.model else []
+        for found, expected in zip(found_items, self.model, strict=True):
+            assert decided(found) == decided(expected)
+            assert found.error_code != "expired" or found.finished_at == found.expires_at
+
+    @invariant()
+    def what_is_final_never_changes(self):
+        if not self.model:
+            return
+        whole = "SELECT * FROM items WHERE job_id = %s AND finished_at IS NOT NULL ORDER BY position"
+        final = {row.position: row for row in rows(self.ledger, whole, self.job_id)}
+        assert final | self.final == final
+        self.final = final
+
+    @invariant()
+    def everything_holds(self):
+        if self.model:
+            check(self.ledger, self.job_id)
+
+    @invariant()
+    def its_events_tell_the_same_story(self):
+        if not self.model:
+            return
+        told = dict.fromkeys(range(len(self.model)), "open")
+        told |= {position: "failed" for position, one in enumerate(self.model) if one.error_code == "empty_input"}
+        story = "SELECT kind, position FROM events WHERE job_id = %s AND position IS NOT NULL ORDER BY version"
+        for kind, position in rows(self.ledger, story, self.job_id):
+            assert told[position] == "open", "something happened after the end"
+            told[position] = {"expired": "failed", "requeued": "open", "held": "open", "released": "open"}.get(
+                kind, kind
+            )
+        now = ["open" if one.state not in TERMINAL else one.state for one in self.model]
+        assert list(told.values()) == now
+
+    def has(self, state):
+        return any(one.state == state for one in self.model)
+
+    def happened(self, position, event):
+        """The rules' word on it."""
+        self.model[position] = apply(self.model[position], event, datetime.now(UTC)).item
+
+    def would_change(self, position, event):
+        return apply(self.model[position], event, datetime.now(UTC)).changed
+
+    def of_state(self, state):
+        found = "SELECT position, dispatch_id FROM items WHERE job_id = %s AND state = %s ORDER BY position"
+        return [tuple(row) for row in rows(self.ledger, found, self.job_id, state)]
+
+    def at(self, position):
+        return {"job": self.job_id, "position": position}
+
+    def teardown(self):
+        """Whatever has happened, the job can be brought to its end."""
+        if self.model:
+            self.bring_to_its_end()
+        with self.ledger.transaction() as tx:
+            for table in ("calls", "attempts", "merged_actions", "row_actions", "items", "events", "texts", "jobs"):
+                tx.exec_driver_sql(f"DELETE FROM {table}")
+
+    def bring_to_its_end(self):
+        admit(self.ledger, self.job_id)
+        past = "lease_until = clock_timestamp() - interval '1 second'"
+        for _ in range(2 * len(self.model) + 2):
+            update(self.ledger, "items", past, "lease_until IS NOT NULL")
+            update(self.ledger, "items", "available_at = clock_timestamp()", "available_at IS NOT NULL")
+            reconcile.reconcile(self.ledger, 60.0, "w")
+            for released in self.of_state("released"):
+                process.process(self.bench, Released(self.job_id, *released))
+        reduce(self.ledger, self.job_id)
+        assert {one.state for one in all_items(self.ledger, self.job_id)} <= TERMINAL
+        ended = value(self.ledger, "SELECT state FROM jobs WHERE job_id = %s", self.job_id)
+        assert ended == ("cancelled" if self.cancelled else "completed")
+        check(self.ledger, self.job_id)
+
+
+def test_any_history_gives_the_states_that_the_rules_give(ledger, bench):
+    run_state_machine_as_test(
+        lambda: Histories(ledger, bench()),
+        settings=settings(
+            max_examples=15,
+            stateful_step_count=25,
+            deadline=timedelta(seconds=10),
+            database=None,
+            derandomize=True,
+            # Shrinking would take minutes of a real database's time: a history that fails is printed as it was found.
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
