@@ -83,10 +83,14 @@ class Crew:
             self._app, self._env = app, self._environment(script, env or {})
             for program in programs.workers(Settings(data_dir=self.data, process_slots=SLOTS)):
                 self.run(program)
+        self.tend()
+        self._journal.write_text("")
+
+    def tend(self):
+        """Start again what has ended, as `up` does."""
         for member in self._members.values():
             if not member.is_running():
                 member.start()
-        self._journal.write_text("")
 
     def run(self, program):
         """Run a program of the stack, with this contract's app and environment."""

@@ -110,9 +110,9 @@ class Desk:
         """Wait until so many documents are final."""
         self.until(job_id, lambda job: job.counts.succeeded + job.counts.failed + job.counts.skipped >= number)
 
-    def bundle(self, job_id, seconds=40.0) -> Bundle:
+    def bundle(self, job_id, seconds=40.0, meanwhile=lambda: None) -> Bundle:
         """Wait for the job's export, check what must hold of every finished job, and read it."""
-        wait_for(lambda: self._export(job_id), seconds)
+        wait_for(lambda: meanwhile() or self._export(job_id), seconds)
         job, folder = self.job(job_id), folder_of(self._crew.data / "exports", self._export(job_id))
         bundle = Bundle(
             folder,

@@ -19,8 +19,11 @@ SCRIPT = {
 
 
 def check_the_many(crew, desk, job_id):
-    """200 rows and actions; a call of the summarizer is only ever repeated for an attempt that was lost."""
-    bundle = desk.bundle(job_id, seconds=90)
+    """200 rows and actions; a call of the summarizer is only ever repeated for an attempt that was lost.
+
+    A worker that ends by itself is started again: Celery 5.7 does at times when its broker goes away.
+    """
+    bundle = desk.bundle(job_id, seconds=90, meanwhile=crew.tend)
     assert {row["state"] for row in bundle.rows} == {"succeeded"}
     assert sorted(action["text"] for action in bundle.actions) == sorted(f"Minutes {n}" for n in range(200))
     attempts = desk.attempts(job_id)
@@ -92,10 +95,7 @@ def test_a_document_that_kills_its_worker_every_time_ends_as_worker_lost(crew, o
     crew.work({"documents": {"poison": [{"do": "crash"}]}})
     desk = open_desk()
     job_id = desk.submit([call("before"), call("poison"), call("after")], concurrency=1, max_attempts=2)
-    for _ in range(2):
-        wait_for(lambda: not crew.process.is_running())
-        crew.process.start()
-    bundle = desk.bundle(job_id)
+    bundle = desk.bundle(job_id, meanwhile=crew.tend)
     found = [(row["state"], row["error_code"], row["attempt_count"]) for row in bundle.rows]
     assert found == [("succeeded", None, 1), ("failed", "worker_lost", 2), ("succeeded", None, 1)]
 
