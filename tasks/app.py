@@ -1,5 +1,6 @@
 """The one place that knows Celery's settings. Each of them answers a fault seen in Celery 5.7; see `docs/celery.md`."""
 
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,9 @@ from tasks.schedules import beat_schedule
 
 #: Longer than any job may live (30 days), so that a chord's parts never expire under it.
 _CHORD_EXPIRES = timedelta(days=31)
+
+#: They log each message that is received and each task that is done: the stages' own lines say more, with ids.
+_CHATTY = ("celery.worker.strategy", "celery.app.trace")
 
 
 def configuration(settings: Settings) -> dict[str, Any]:
@@ -67,6 +71,8 @@ def connect(broker: str, result: str) -> None:
 @setup_logging.connect
 def _configure_logs(**_: object) -> None:
     logs.configure(load())
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 from tasks import bootsteps  # noqa: E402 - the steps hang themselves on the app above

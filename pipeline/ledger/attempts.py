@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from pipeline.ledger.connection import Transaction
+from pipeline.ledger.connection import Statement, Transaction, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,13 @@ ON CONFLICT DO NOTHING
 
 def record_calls(tx: Transaction, attempt_id: UUID, calls: Sequence[Call]) -> None:
     """Store an attempt's calls, in one statement."""
-    if calls:
-        columns = [[getattr(call, name) for call in calls] for name in Call.__slots__]
-        tx.exec_driver_sql(_RECORD_CALLS, (attempt_id, *columns))
+    together(tx, recording(attempt_id, calls))
+
+
+def recording(attempt_id: UUID, calls: Sequence[Call]) -> Statement:
+    """The statement of `record_calls`."""
+    columns = [[getattr(call, name) for call in calls] for name in Call.__slots__]
+    return Statement(_RECORD_CALLS, (attempt_id, *columns))
 
 
 def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str) -> tuple[int, float]:

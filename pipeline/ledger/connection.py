@@ -4,14 +4,15 @@ The engine is made after a worker has forked, never at import. `transaction()` i
 it by an exception rolls back. `statement()` runs single statements that are a transaction each.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
+import psycopg
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.dialects import postgresql  # noqa: F401 - loaded now, not lazily in one thread while another forks
-from sqlalchemy.dialects.postgresql import psycopg  # noqa: F401 - see above
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.dialects.postgresql import psycopg as _dialect  # noqa: F401 - see above
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from pipeline.errors import LedgerError, LedgerUnavailable, SchemaMismatch
@@ -46,13 +47,13 @@ class Ledger:
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Commits at the end, rolls back on an exception. Raises LedgerUnavailable, SchemaMismatch."""
-        with translated(), self._engine.begin() as connection:
+        with translated(), self._fresh_after_failure(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def statement(self) -> Iterator[Transaction]:
         """Each statement within commits by itself."""
-        with translated(), self._autocommit.connect() as connection:
+        with translated(), self._fresh_after_failure(), self._autocommit.connect() as connection:
             yield connection
 
     @contextmanager
@@ -71,9 +72,38 @@ class Ledger:
         with translated(), self._own.connect() as connection:
             yield connection
 
+    @contextmanager
+    def _fresh_after_failure(self) -> Iterator[None]:
+        """A server that went away took every pooled connection with it; SQLAlchemy sees that only of its own calls."""
+        try:
+            yield
+        except psycopg.OperationalError:
+            self._engine.dispose()
+            raise
+
     def close(self) -> None:
         """Give every pooled connection back to the server."""
         self._engine.dispose()
+
+
+class Statement(NamedTuple):
+    """SQL and the values that are bound in it."""
+
+    sql: str
+    parameters: Mapping[str, object] | Sequence[object]
+
+
+def together(tx: Transaction, *statements: Statement) -> list[list[tuple[Any, ...]]]:
+    """Run the statements in order and return the rows of each, in one round trip to the server (psycopg's pipeline).
+
+    For what a job's lock waits for: each answer would be a turn of the interpreter's lock among all of a worker's
+    threads, and SQLAlchemy's own bookkeeping costs as much again as the statement.
+    """
+    connection: psycopg.Connection[tuple[Any, ...]] = tx.connection.driver_connection  # type: ignore[assignment]
+    with connection.pipeline():
+        cursors = [connection.execute(*statement) for statement in statements]
+    # The result says cheaply what `description` would first build a column object each for.
+    return [cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else [] for cursor in cursors]
 
 
 @contextmanager
@@ -85,14 +115,16 @@ def translated() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise _ours(error) from None
+        raise _ours(error.orig, lost=error.connection_invalidated) from None
+    except psycopg.Error as error:
+        raise _ours(error, lost=False) from None
 
 
-def _ours(error: DBAPIError) -> LedgerError:
-    name, state = type(error.orig).__name__, getattr(error.orig, "sqlstate", None)
+def _ours(error: BaseException | None, *, lost: bool) -> LedgerError:
+    name, state = type(error).__name__, getattr(error, "sqlstate", None)
     if state in _NOT_MIGRATED:
         return SchemaMismatch("the ledger is not migrated: `callfold doctor` says what to do")
-    if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
+    if lost or isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return LedgerUnavailable(f"PostgreSQL did not answer ({name}): is it running, is DATABASE_URL right?")
-    constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+    constraint = getattr(getattr(error, "diag", None), "constraint_name", None)
     return LedgerError(f"{name} {state or ''}" + (f" on {constraint}" if constraint else ""))

@@ -17,7 +17,8 @@ from uuid import UUID
 
 from pipeline.domain.lifecycle import Item
 from pipeline.errors import StaleArrow
-from pipeline.ledger.connection import Transaction
+from pipeline.ledger.attempts import Call, recording
+from pipeline.ledger.connection import Statement, Transaction, together
 from pipeline.ledger.jobs import LockedJob
 
 SWEEP_SIZE = 1_000
@@ -118,18 +119,22 @@ WITH open_gate AS (
 ), chosen AS (
     SELECT position, row_number() OVER () AS n
       FROM (SELECT position FROM due UNION ALL SELECT position FROM fresh) AS both_kinds
+), free AS (
+    SELECT lane, row_number() OVER () AS n
+      FROM unnest(%(lanes)s::int[]) AS lane
+     WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.job_id = %(job)s AND items.lane = lane.lane)
 ), released AS (
     UPDATE items
        SET state = 'released', version = version + 1, available_at = NULL,
-           lane = (%(lanes)s::int[])[n], dispatch_id = (%(dispatches)s::uuid[])[n],
+           lane = free.lane, dispatch_id = (%(dispatches)s::uuid[])[n],
            released_at = %(now)s, published_at = %(now)s, publishes = 1
-      FROM chosen
+      FROM chosen JOIN free USING (n)
      WHERE items.job_id = %(job)s AND items.position = chosen.position AND items.state = 'pending'
     RETURNING items.job_id, items.position, items.dispatch_id
 ), counted AS (
     UPDATE jobs
        SET pending = pending - n, running = running + n, nudged_at = NULL, nudges = 0,
-           next_position = greatest(next_position, (SELECT max(position) + 1 FROM fresh))
+           next_position = greatest(next_position, (SELECT max(position) + 1 FROM fresh JOIN released USING (position)))
       FROM (SELECT count(*) AS n FROM released) AS released_rows
      WHERE job_id = %(job)s AND state = 'running' AND n > 0
     RETURNING job_id
@@ -139,12 +144,17 @@ SELECT job_id, position, dispatch_id FROM released
 
 
 def release(tx: Transaction, job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> list[Released]:
-    """pending -> released for up to `len(lanes)` documents; fewer, or none, where nothing may go.
+    """pending -> released for up to `len(lanes)` documents; fewer, or none, where nothing may go or a lane is taken.
 
     Raises no version: it is one transition with the admit, the settle or the opening of a lane (`announce`).
     """
-    if not lanes or job.state != "running" or job.expired:
-        return []
+    [rows] = together(tx, _releasing(job, lanes, dispatches))
+    return [Released(*row) for row in rows]
+
+
+def _releasing(job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> Statement:
+    if job.state != "running" or job.expired:
+        lanes = ()
     parameters = {
         "job": job.job_id,
         "profile": job.profile,
@@ -154,7 +164,7 @@ def release(tx: Transaction, job: LockedJob, lanes: Sequence[int], dispatches: S
         "lanes": list(lanes),
         "dispatches": list(dispatches),
     }
-    return [Released(*row) for row in tx.exec_driver_sql(_RELEASE, parameters)]
+    return Statement(_RELEASE, parameters)
 
 
 # One row by its key: no job lock is needed, for nothing shows outside. A cancel that commits at the same moment comes
@@ -196,8 +206,8 @@ def start(
         "lease": lease,
         "attempt_seconds": attempt_seconds,
     }
-    row = tx.exec_driver_sql(_START, parameters).one_or_none()
-    return Started(*row) if row is not None else None
+    [rows] = together(tx, Statement(_START, parameters))
+    return Started(*rows[0]) if rows else None
 
 
 _REFUSAL = """
@@ -325,6 +335,42 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
     has run out. Raises StaleArrow where the item has moved on: then the caller rolls back, and keeps a result on its
     attempt (`keep_late`).
     """
+    [rows] = together(tx, _settling(job, held, item, kind, outcome))
+    return _freed_lane(rows)
+
+
+def settle_and_release(
+    tx: Transaction,
+    job: LockedJob,
+    held: Held,
+    item: Item,
+    kind: str,
+    outcome: Outcome,
+    calls: Sequence[Call],
+    lanes: Sequence[int],
+    dispatch: UUID,
+) -> tuple[int | None, Released | None]:
+    """`settle`, the attempt's calls and `release` into a lane of `lanes` that is then free, in one round trip.
+
+    Returns the lane that was freed, and the document that was released. Raises StaleArrow as `settle` does: the caller
+    must roll back, for the release has been done in this transaction as well.
+    """
+    settled, _, released = together(
+        tx,
+        _settling(job, held, item, kind, outcome),
+        recording(held.attempt_id, calls),
+        _releasing(job, lanes, [dispatch]),
+    )
+    return _freed_lane(settled), next((Released(*row) for row in released), None)
+
+
+def _freed_lane(settled: list[tuple[int | None]]) -> int | None:
+    if not settled:
+        raise StaleArrow("settle", "a later attempt has started or the item is terminal")
+    return settled[0][0]
+
+
+def _settling(job: LockedJob, held: Held, item: Item, kind: str, outcome: Outcome) -> Statement:
     item_error_code = item.error_code if item.state in {"failed", "skipped"} else None
     parameters = _outcome_parameters(outcome) | {
         "job": job.job_id,
@@ -343,11 +389,7 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
         "now": job.now,
         "kind": "skipped" if item.state == "skipped" else kind,
     }
-    row = tx.exec_driver_sql(_SETTLE, parameters).one_or_none()
-    if row is None:
-        raise StaleArrow("settle", "a later attempt has started or the item is terminal")
-    lane: int | None = row.prior_lane
-    return lane
+    return Statement(_SETTLE, parameters)
 
 
 _KEEP_LATE = """

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pipeline.domain.results import JobState
 from pipeline.errors import NotFound, StaleArrow
-from pipeline.ledger.connection import Transaction
+from pipeline.ledger.connection import Statement, Transaction, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ SELECT job_id, state, clock_timestamp() AS now, expires_at, profile, require, co
 
 def lock(tx: Transaction, job_id: UUID) -> LockedJob:
     """Lock the job row before anything else of the job is changed. Raises NotFound."""
-    row = tx.exec_driver_sql(_LOCK, {"job": job_id}).one_or_none()
-    if row is None:
+    [rows] = together(tx, Statement(_LOCK, {"job": job_id}))
+    if not rows:
         raise NotFound("job", str(job_id))
-    return LockedJob(*row)
+    return LockedJob(*rows[0])
 
 
 _ADMIT = """

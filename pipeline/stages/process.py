@@ -233,11 +233,14 @@ def _settle_once(bench: Bench, started: Started, work: _Work, next_dispatch: UUI
             job = jobs.lock(tx, started.job_id)
             transition = lifecycle.apply(_item(started, job), event, job.now)
             ended = replace(outcome, outcome=_ended_as(transition))
-            lane = items.settle(tx, job, started, transition.item, transition.reason, ended)
-            attempts.record_calls(tx, started.attempt_id, work.calls)
             if pause:
                 gates.pause(tx, job.profile, pause, work.error_code)
-            next_released = _release_next(tx, job, lane, next_dispatch)
+            own = [started.lane] if started.lane < job.concurrency else []
+            lane, next_released = items.settle_and_release(
+                tx, job, started, transition.item, transition.reason, ended, work.calls, own, next_dispatch
+            )
+            if next_released is None and lane not in own:
+                next_released = _release_next(tx, job, lane, next_dispatch)
     except StaleArrow:
         return _overtaken(bench, started, outcome, work, next_dispatch)
     log.info("process.settled", **_ids(started), reason=transition.reason, code=work.error_code or None)
