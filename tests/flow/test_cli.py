@@ -27,7 +27,10 @@ CALL = """Ann: Thank you for your time today, the trial went well.
 Bea: It did. I will send you the signed order form by Friday.
 Ann: Wonderful, then I will set up the accounts for your team on Monday.
 """
+#: Of one command, on a machine that does much else.
 LIMIT_SECONDS = 150
+
+pytestmark = pytest.mark.timeout(600)
 
 
 class Desktop:
@@ -101,21 +104,20 @@ def test_run_does_a_job_once_and_stops_what_it_started(desktop):
     desktop.write_calls(3)
     (desktop.folder / "calls" / "acme" / "dropped.txt").write_text("")
 
-    first = desktop.ask("run", "calls")
+    first = desktop.ask("run", "calls", "--key", "night")
     assert first["counts"] == {"total": 4, "succeeded": 3, "failed": 1, "skipped": 0}
     assert first["error_codes"] == {"empty_input": 1}
     assert desktop.processes() == []
     assert desktop.ask("verify", "out", "calls")["rows"] == 4
 
     worked = desktop.log("process")
-    shown = desktop.call("run", "calls", "--strict", code=4)
+    shown = desktop.call("run", "calls", "--key", "night", "--strict", code=4)
     assert first["job_id"] in shown
     assert "out/report.md" in shown
     assert desktop.log("process") == worked, "a finished job starts no worker"
 
-    desktop.call("run", "calls", "--key", "mine", "--out", "mine")
-    desktop.ask("run", "calls", "--key", "mine", "--require", "all", code=3)
-    assert [job["idempotency_key"] for job in desktop.ask("jobs")] == ["mine", first["idempotency_key"]]
+    desktop.ask("run", "calls", "--key", "night", "--require", "all", code=3)
+    assert [job["idempotency_key"] for job in desktop.ask("jobs")] == ["night"]
     assert desktop.ask("export", first["job_id"][:8], "--out", "again")["export_id"] == first["export_id"]
     assert desktop.processes() == []
 
