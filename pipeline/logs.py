@@ -20,10 +20,10 @@ _SHARED: list[structlog.typing.Processor] = [
 
 def configure(settings: Settings) -> None:
     """Send all logs, the libraries' included, to standard error in the configured form."""
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer()
+    rendering: list[structlog.typing.Processor] = (
+        [structlog.processors.JSONRenderer()]
         if settings.log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else [_keep_to_one_line, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
     )
     structlog.configure(
         processors=[
@@ -38,7 +38,11 @@ def configure(settings: Settings) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_SHARED,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _forget_exceptions, renderer],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _forget_exceptions,
+                *rendering,
+            ],
         )
     )
     logging.basicConfig(level=settings.log_level, handlers=[handler], force=True)
@@ -53,3 +57,12 @@ def _forget_exceptions(_logger: object, _method: str, event: structlog.typing.Ev
         kind = exc_info[0] if isinstance(exc_info, tuple) else type(exc_info)
         event["exception"] = getattr(kind, "__name__", str(kind))
     return event
+
+
+def _keep_to_one_line(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """A document_id comes from a file: it must neither steer the terminal that shows a log nor forge a line in it."""
+    return {name: value if _is_plain(value) else repr(value)[1:-1] for name, value in event.items()}
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, str) or value.isprintable()

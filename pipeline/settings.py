@@ -3,7 +3,9 @@
 Every field is documented in the README's settings table (a house test holds the two together).
 """
 
+import re
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -17,10 +19,12 @@ from pydantic import (
     SecretStr,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -29,12 +33,40 @@ from pipeline.errors import InvalidRequest, NotFound, Problem
 CONFIG_FILE = "callfold.toml"
 
 
+#: As SQLAlchemy reads it, so that a password may hold anything but `@`.
+_POSTGRESQL = re.compile(
+    r"postgresql(\+psycopg)?://([^:/]*(:[^@]*)?@)?(\[[^/?]+\]|[^/:?@]*)(:\d{0,5})?(/[^?]*)?(\?.*)?", re.DOTALL
+)
+_REDIS = re.compile(r"(rediss?|redis\+socket|sentinel)://.")
+_BROKER = re.compile(rf"(amqps?|pyamqp)://.|{_REDIS.pattern}")
+
+
 def _known_time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise ValueError(f"unknown time zone {name!r}") from error
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: a part of a name is a folder
+        raise ValueError("unknown time zone: write one such as Europe/Berlin") from error
     return name
+
+
+def _postgresql(url: SecretStr) -> SecretStr:
+    """Checked here because what the libraries say of a wrong URL may quote it, password included."""
+    if not url.get_secret_value().isprintable() or not _POSTGRESQL.fullmatch(url.get_secret_value()):
+        raise ValueError("not a URL of PostgreSQL: write postgresql+psycopg://user:password@host:5432/database")
+    return url
+
+
+def _broker(url: SecretStr) -> SecretStr:
+    """Celery takes an empty URL for its own default: a server that nobody named."""
+    if not url.get_secret_value().isprintable() or not _BROKER.match(url.get_secret_value()):
+        raise ValueError("not a URL of a broker: write amqp://user:password@host:5672// or redis://host:6379/0")
+    return url
+
+
+def _redis(url: SecretStr) -> SecretStr:
+    if not url.get_secret_value().isprintable() or not _REDIS.match(url.get_secret_value()):
+        raise ValueError("not a URL of Redis: write redis://:password@host:6379/1")
+    return url
 
 
 class Profile(BaseModel):
@@ -64,9 +96,11 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, env_prefix="CALLFOLD_", env_nested_delimiter="__", extra="forbid")
 
-    database_url: SecretStr | None = Field(None, validation_alias="DATABASE_URL")
-    broker_url: SecretStr | None = Field(None, validation_alias="BROKER_URL")
-    result_url: SecretStr | None = Field(None, validation_alias="RESULT_URL")
+    database_url: Annotated[SecretStr, AfterValidator(_postgresql)] | None = Field(
+        None, validation_alias="DATABASE_URL"
+    )
+    broker_url: Annotated[SecretStr, AfterValidator(_broker)] | None = Field(None, validation_alias="BROKER_URL")
+    result_url: Annotated[SecretStr, AfterValidator(_redis)] | None = Field(None, validation_alias="RESULT_URL")
     data_dir: Path = Path(".callfold")
     export_dir: Path | None = None
     lease_seconds: PositiveFloat = 60.0
@@ -117,6 +151,14 @@ def load() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        raise InvalidRequest(
-            [Problem(".".join(map(str, fault["loc"])) or "settings", fault["msg"]) for fault in error.errors()]
-        ) from None
+        raise InvalidRequest([_problem(fault) for fault in error.errors()]) from None
+    except SettingsError as error:
+        raise InvalidRequest([Problem("settings", f"{error}: write JSON")]) from None
+    except (TOMLDecodeError, UnicodeDecodeError):
+        raise InvalidRequest([Problem(CONFIG_FILE, "not valid TOML in UTF-8: correct it")]) from None
+    except OSError as error:
+        raise InvalidRequest([Problem(CONFIG_FILE, f"cannot be read: {error.strerror}")]) from None
+
+
+def _problem(fault: ErrorDetails) -> Problem:
+    return Problem(".".join(map(str, fault["loc"])) or "settings", fault["msg"].removeprefix("Value error, "))

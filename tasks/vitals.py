@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from kombu.exceptions import OperationalError
-
 from pipeline.errors import StackError
 from tasks.app import app
 
@@ -16,7 +14,7 @@ def broker() -> str:
         with app.connection_for_write(connect_timeout=_ANSWER_SECONDS) as connection:
             connection.ensure_connection(max_retries=1, interval_start=0.2, timeout=_ANSWER_SECONDS)
             return _server(connection)
-    except (OperationalError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - each transport has errors of its own, for a wrong URL as well
         raise StackError(f"the broker does not answer ({type(error).__name__}): is BROKER_URL right?") from None
 
 

@@ -4,6 +4,8 @@
 to another request; 4 `--strict`, and a document has no result; 130 interrupted.
 """
 
+import os
+import traceback
 from typing import Any, Final
 
 import typer
@@ -28,6 +30,18 @@ def report(error: CallfoldError | typer.TyperException, *, as_json: bool) -> Non
         return
     for line in [str(problem) for problem in _problems(error)] or [_message(error)]:
         screen.note(f"callfold: {line}")
+
+
+def unexpected(error: Exception) -> CallfoldError:
+    """What no command foresaw, as an error of ours: the system's word with its place, or our bug by type and line.
+
+    A traceback would show a library's words, and those may quote a customer's document or a URL with its password.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return CallfoldError(f"{place}{error.strerror}")
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return CallfoldError(f"internal error, {type(error).__name__} at {frame.filename}:{frame.lineno}: report this line")
 
 
 def _value(error: CallfoldError | typer.TyperException) -> dict[str, Any]:

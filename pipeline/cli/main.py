@@ -54,9 +54,15 @@ class Commands(typer.core.TyperGroup):
         try:
             code = super().main(arguments, *rest, **named)
         except (CallfoldError, typer.TyperException) as error:
-            failures.report(error, as_json="--json" in arguments)
-            code = failures.exit_code(error)
+            code = _ended(error, arguments)
+        except Exception as error:  # noqa: BLE001 - a traceback may quote a document or a password
+            code = _ended(failures.unexpected(error), arguments)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ended(error: CallfoldError | typer.TyperException, arguments: Sequence[str]) -> int:
+    failures.report(error, as_json="--json" in arguments)
+    return failures.exit_code(error)
 
 
 app = typer.Typer(

@@ -11,7 +11,7 @@ from exports.copy_bundle import check_out, copy_bundle
 from exports.freeze import folder_of, freeze
 from pipeline.cli import arguments, dispatch, door, failures, programs, results, screen, waiting
 from pipeline.domain import options as job_options
-from pipeline.errors import LedgerUnavailable
+from pipeline.errors import InvalidRequest, LedgerUnavailable
 from pipeline.ledger import exports
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
@@ -39,6 +39,7 @@ def run(
     settings = door.settings()
     request = _Request(paths, account, arguments.options(concurrency, require, profile, deadline), key)
     settings.profile(job_options.parse(request.options).profile)
+    _check_apart(out, paths)
     check_out(out)
     try:
         copy_bundle(_bundle(settings, request), out)
@@ -50,6 +51,13 @@ def run(
         raise typer.Exit(1)
     if strict and seal.counts.succeeded < seal.counts.total:
         raise typer.Exit(failures.STRICT)
+
+
+def _check_apart(out: Path, paths: list[Path]) -> None:
+    """A bundle among the transcripts would be read as documents by the next run."""
+    for path in paths:
+        if out.resolve().is_relative_to(path.resolve()):
+            raise InvalidRequest(f"{out} lies inside {path}, so the next run would read it: name another --out")
 
 
 @dataclass(frozen=True, slots=True)

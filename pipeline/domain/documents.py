@@ -31,7 +31,10 @@ def _clean_text(value: Any) -> Any:
 
 
 def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:  # which pydantic lets through: it is no ValueError
+        raise ValueError("outside the years 1 to 9999 in UTC") from None
 
 
 Id = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_clean_id)]

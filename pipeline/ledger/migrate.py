@@ -52,6 +52,7 @@ def _revision(connection: Connection) -> str | None:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
-    engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
+    # A host that drops packets would keep us for two minutes.
+    engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args={"connect_timeout": 10})
     with translated(), engine.connect() as connection:
         yield connection

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from pipeline.domain.results import Counts, ItemState, JobView, Usage
+from pipeline.domain.text import is_storable
 from pipeline.errors import InvalidRequest, NotFound
 from pipeline.ledger.connection import Transaction
 
@@ -71,7 +72,7 @@ LIMIT 2
 
 def find_job(tx: Transaction, name: str) -> UUID:
     """A job by its id, the first characters of its id (six or more) or its key. Raises NotFound, InvalidRequest."""
-    found = list(tx.exec_driver_sql(_FIND, {"name": name}).scalars())
+    found = list(tx.exec_driver_sql(_FIND, {"name": name}).scalars()) if is_storable(name) else []
     if not found:
         raise NotFound("job", name)
     if len(found) > 1:
@@ -187,10 +188,11 @@ def items(tx: Transaction, job_id: UUID, first: int, limit: int) -> list[ItemVie
 
 def item(tx: Transaction, job_id: UUID, document_id: str) -> ItemView:
     """One document by the caller's id. Raises NotFound."""
-    row = tx.exec_driver_sql(_ITEMS + " AND document_id = %(id)s", {"job": job_id, "id": document_id}).one_or_none()
-    if row is None:
+    asked = {"job": job_id, "id": document_id}
+    rows = tx.exec_driver_sql(_ITEMS + " AND document_id = %(id)s", asked).all() if is_storable(document_id) else ()
+    if not rows:
         raise NotFound("document", document_id)
-    return ItemView(*row)
+    return ItemView(*rows[0])
 
 
 def outcomes(tx: Transaction, job_id: UUID) -> dict[str, int]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 import structlog
 
@@ -46,14 +47,24 @@ def files(given: Path) -> Iterator[File | Problem]:
     A Problem for a path that does not exist, a link that leaves the folder or leads nowhere, a folder that cannot be
     listed, a file of another kind, and where there is nothing to read at all.
     """
-    if given.is_dir():
-        yield from _below(given)
-    elif not given.is_file():
-        yield Problem(storable(str(given)), "there is no such file or folder")
+    place = storable(str(given))
+    try:
+        mode = given.stat().st_mode
+    except FileNotFoundError:
+        yield Problem(place, "there is no such file or folder")
+    except OSError as error:
+        yield Problem(place, f"cannot be read: {error.strerror}")
+    else:
+        yield from _below(given) if S_ISDIR(mode) else _alone(given, mode, place)
+
+
+def _alone(given: Path, mode: int, place: str) -> Iterator[File | Problem]:
+    if not S_ISREG(mode):
+        yield Problem(place, "a pipe or a device: copy it to a file first")
     elif _is_read(given):
         yield File(given, _nfc(given.name))
     else:
-        yield Problem(storable(str(given)), f"not a transcript: {LOOKED_FOR}")
+        yield Problem(place, f"not a transcript: {LOOKED_FOR}")
 
 
 def _below(folder: Path) -> Iterator[File | Problem]:

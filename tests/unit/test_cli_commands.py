@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from pipeline import logs
 from pipeline.cli.main import COMMANDS, app
+from pipeline.settings import load
 
 #: None of them may be loaded before a command needs it; each costs a second.
 HEAVY = {"celery", "sklearn", "alembic", "sqlalchemy", "networkx"}
@@ -73,6 +74,99 @@ def test_a_wrong_setting_is_named_without_its_value(monkeypatch):
     assert result.exit_code == 2
     assert "process_slots" in result.stderr
     assert "secrets" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "hunter2",
+        "mysql://u:hunter2@h/d",
+        "postgresql+asyncpg://u:hunter2@h/d",
+        "postgresql://u:hunter2@h:port/d",
+        "postgresql://u:hunter2\udcff@h/d",
+        "sqlite:///hunter2",
+    ],
+)
+def test_a_database_url_that_is_none_of_postgresql_is_refused_unseen(url, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", url)
+    result = call("jobs")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith("callfold: DATABASE_URL: not a URL of PostgreSQL: ")
+    assert "hunter2" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["BROKER_URL", "RESULT_URL"])
+@pytest.mark.parametrize("url", ["", "hunter2", "redis://", "junk://:hunter2@h", "redis://h\x1b"])
+def test_a_server_url_that_names_none_is_refused_unseen(name, url, monkeypatch):
+    monkeypatch.setenv(name, url)
+    result = call("jobs")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"callfold: {name}: not a URL of ")
+    assert "hunter2" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://",
+        "postgresql:///d?host=/run/postgresql",
+        "postgresql+psycopg://u:p%40s:/?#[]s@db.example:5432/d?sslmode=require",
+        "postgresql://postgres@[::1]:5432/d",
+    ],
+)
+def test_every_url_of_postgresql_is_a_setting(url, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", url)
+    assert load().database_url.get_secret_value() == url
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a = [", "callfold.toml: not valid TOML"),
+        (b"\xff", "callfold.toml: not valid TOML"),
+        (b'[schedules.x]\nsource = "."\ntime_zone = "Europe"', "schedules.x.time_zone: unknown time zone"),
+        (b'[schedules.x]\nsource = "."\ntime_zone = "../../etc/passwd"', "schedules.x.time_zone: unknown time zone"),
+    ],
+)
+def test_a_settings_file_that_cannot_be_read_is_one_line(content, said, tmp_path):
+    (tmp_path / "callfold.toml").write_bytes(content)
+    result = call("jobs")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"callfold: {said}")
+
+
+def test_a_setting_that_must_be_json_says_so_without_its_value(monkeypatch):
+    monkeypatch.setenv("CALLFOLD_PROFILES", "{hunter2")
+    result = call("jobs")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "profiles" in result.stderr
+    assert "hunter2" not in result.stderr
+
+
+def test_a_bundle_among_the_transcripts_is_refused_before_any_work(tmp_path):
+    (tmp_path / "call.txt").write_text("Ann: Hello.")
+    result = call("run", ".")
+    assert result.exit_code == 2
+    assert "out lies inside ." in result.stderr
+    assert not (tmp_path / ".callfold").exists()
+
+
+def test_what_the_system_refuses_is_one_line_with_its_place():
+    result = call("run", "call.txt", "--out", "o" * 300)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.endswith(": File name too long\n")
+
+
+def test_a_bug_is_one_line_that_quotes_nobody(monkeypatch):
+    def bug(_):
+        raise ValueError("what a customer said")
+
+    monkeypatch.setattr("pipeline.cli.run.door.settings", lambda: bug(None))
+    result = call("run", "call.txt")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("callfold: internal error, ValueError at ")
+    assert "customer" not in result.stderr
 
 
 def test_a_question_makes_no_ledger(tmp_path):

@@ -123,6 +123,22 @@ def test_nothing_to_read_is_a_problem_that_says_what_is_looked_for(folder):
     ]
 
 
+def test_what_is_no_file_is_a_problem_and_never_waited_for(folder):
+    os.mkfifo(folder / "pipe.txt")
+    long = folder / ("n" * 300 + ".txt")
+    assert list(read_paths([folder / "pipe.txt", long])) == [
+        Problem(str(folder / "pipe.txt"), "a pipe or a device: copy it to a file first"),
+        Problem(str(long), "cannot be read: File name too long"),
+    ]
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-12:00"])
+def test_a_time_that_no_calendar_has_in_utc_is_a_problem(folder, time):
+    assert lines(folder, row(occurred_at=time)) == [
+        Problem(f"{folder}/calls.ndjson:1 occurred_at", "outside the years 1 to 9999 in UTC")
+    ]
+
+
 def test_a_bad_file_is_a_document_with_a_fault(folder, monkeypatch):
     monkeypatch.setattr(batch, "MAX_BYTES", 40)
     (folder / "1.vtt").write_bytes(b"")
