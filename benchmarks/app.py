@@ -31,7 +31,13 @@ def run_plain_chord(size: int, patience: float) -> float:
     headers = [nothing.si(number).set(queue=queues.PROCESS.name) for number in range(size)]
     callback = everything.s().set(queue=queues.REDUCE.name)
     began = time.time()
-    # Through its id alone: a result that knows its parents asks for the state of every header again and again.
-    ended: float = app.AsyncResult(chord(headers, app=app)(callback).id).get(timeout=patience)
+    called_back = chord(headers, app=app)(callback).id
+    ended = _result(called_back, patience)
     gc.collect()  # results are cycles that ask the backend something when they are deleted: not at the very end
     return ended - began
+
+
+def _result(task_id: str, patience: float) -> float:
+    """By its id alone: a result that knows its parents asks for the state of every header again and again."""
+    result: float = app.AsyncResult(task_id).get(timeout=patience)
+    return result
