@@ -23,6 +23,9 @@ Transaction = Connection
 #: undefined table, undefined column
 _NOT_MIGRATED = frozenset({"42P01", "42703"})
 
+#: insufficient privilege; without a state, the URL was not even sent
+_TO_DO = {"42501": ": grant the user of DATABASE_URL the schema", None: ": is DATABASE_URL right?"}
+
 _KEEPALIVE = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -127,4 +130,5 @@ def _ours(error: BaseException | None, *, lost: bool) -> LedgerError:
     if lost or isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return LedgerUnavailable(f"PostgreSQL did not answer ({name}): is it running, is DATABASE_URL right?")
     constraint = getattr(getattr(error, "diag", None), "constraint_name", None)
-    return LedgerError(f"{name} {state or ''}" + (f" on {constraint}" if constraint else ""))
+    place = f" on {constraint}" if constraint else ""
+    return LedgerError(f"PostgreSQL refuses: {name} {state or ''}{place}" + _TO_DO.get(state, ""))

@@ -10,6 +10,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import NullPool
 
@@ -21,14 +22,24 @@ _SCRIPTS = Path(__file__).parents[2] / "alembic"
 
 
 def migrate(url: str) -> None:
-    """Upgrade to the newest revision; nothing happens where it is there already. Raises LedgerUnavailable."""
+    """Upgrade to the newest revision; nothing happens where it is there already.
+
+    Raises LedgerUnavailable, and SchemaMismatch for a revision that this code has not heard of.
+    """
     with _connected(url) as connection:
-        if _revision(connection) == REVISION:
+        found = _revision(connection)
+        if found == REVISION:
             return
         config = Config()
         config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except CommandError:
+            raise SchemaMismatch(
+                f"the ledger is at revision {found}, which this code does not know: update Callfold, or use another "
+                "DATABASE_URL or CALLFOLD_DATA_DIR"
+            ) from None
 
 
 def revision(url: str) -> str | None:

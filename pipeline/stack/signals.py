@@ -1,12 +1,15 @@
 """How the owner of a stack is interrupted: in order, and never halfway through starting or stopping a process."""
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_SECONDS = 0.05
 
 
 @contextmanager
@@ -18,9 +21,11 @@ def ending_in_order() -> Iterator[None]:
     taken = [number for number in _settable() if signal.getsignal(number) is signal.SIG_DFL]
     for number in taken:
         signal.signal(number, _leave)
+    before, sys.unraisablehook = sys.unraisablehook, _ask_again
     try:
         yield
     finally:
+        sys.unraisablehook = before
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
 
@@ -47,3 +52,14 @@ def _settable() -> tuple[signal.Signals, ...]:
 
 def _leave(number: int, _: FrameType | None) -> None:
     raise SystemExit(128 + number)
+
+
+def _ask_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Python drops an exception that falls into a finalizer; one of ours would leave its signal unheard."""
+    if isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
+        code = getattr(lost.exc_value, "code", None)
+        number = code - 128 if isinstance(code, int) and code > 128 else signal.SIGINT
+        # Later, and from another thread: raised here it would fall into this very hook.
+        threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), number)).start()
+        return
+    sys.__unraisablehook__(lost)

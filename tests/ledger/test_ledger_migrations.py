@@ -77,6 +77,13 @@ def test_an_empty_database_is_not_current(empty_database):
         require_current(empty_database)
 
 
+def test_a_ledger_of_a_later_release_is_left_alone(database):
+    execute(database, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(SchemaMismatch, match="at revision 9999, which this code does not know: update Callfold"):
+        migrate(database)
+    assert revision(database) == "9999"
+
+
 def test_a_locked_table_makes_a_migration_fail_and_not_wait(database, connect):
     execute(database, "DELETE FROM alembic_version")
     execute(database, "DROP TABLE calls, attempts, row_actions, merged_actions, items, exports, events")

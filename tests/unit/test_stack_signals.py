@@ -1,6 +1,7 @@
 """Interrupts leave by exceptions, and wait while something must not be cut short."""
 
 import signal
+import threading
 
 import pytest
 
@@ -12,6 +13,21 @@ def test_a_terminated_owner_leaves_by_an_exception_with_the_shells_exit_code():
         signal.raise_signal(signal.SIGTERM)
     assert caught.value.code == 128 + signal.SIGTERM
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize(("number", "leaves_by"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
+def test_an_interrupt_that_falls_into_a_finalizer_is_not_lost(number, leaves_by):
+    with pytest.raises(leaves_by), ending_in_order():
+        finalize(number)
+
+
+def finalize(number):
+    class Finalized:
+        def __del__(self):
+            signal.raise_signal(number)
+
+    del [Finalized()][0]
+    threading.Event().wait(10)
 
 
 def test_an_ignored_hangup_stays_ignored():
