@@ -261,7 +261,7 @@ def test_any_history_gives_the_states_that_the_rules_give(ledger, bench):
     run_state_machine_as_test(
         lambda: Histories(ledger, bench()),
         settings=settings(
-            max_examples=15,
+            max_examples=10,
             stateful_step_count=25,
             deadline=timedelta(seconds=10),
             database=None,

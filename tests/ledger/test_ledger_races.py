@@ -19,7 +19,7 @@ from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
 
-ROUNDS = 20
+ROUNDS = 12
 LEASE = 60.0
 
 

@@ -121,14 +121,6 @@ def test_a_message_that_was_passed_a_moment_ago_may_still_be_on_its_way(ledger, 
     assert tick() == []
 
 
-def test_a_start_of_long_ago_says_nothing_about_the_queue_now(ledger, tick, ago):
-    new_job(ledger, ["released", "running"])
-    ago("items", "published_at", 10, "position = 0")
-    ago("attempts", "released_at", 5)
-    ago("attempts", "started_at", 3 * LEASE)
-    assert tick() == []
-
-
 @pytest.mark.parametrize(("publishes", "patience"), [(1, 60), (2, 120), (3, 240), (4, 480), (5, 900), (90, 900)])
 def test_a_message_that_may_only_wait_is_repeated_with_doubling_backoff(ledger, tick, ago, publishes, patience):
     new_job(ledger, ["released"])
