@@ -39,9 +39,10 @@ def freeze(ledger: Ledger, export_dir: Path, job_id: UUID) -> Export:
     write_bundle(
         folder, header, _records(ledger, header), exports.merged_actions(ledger, job_id), now=datetime.now(UTC)
     )
+    sha256 = sha256_of(folder / SEAL)
     with ledger.transaction() as tx:
         jobs.lock(tx, job_id)
-        export = exports.record(tx, header, sha256_of(folder / SEAL))
+        export = exports.record(tx, header, sha256)
     log.info("freeze.frozen", job_id=str(job_id), export_id=header.export_id, rows=header.total)
     return export
 

@@ -12,10 +12,12 @@ import structlog
 from celery import Celery, bootsteps
 
 from pipeline import logs
-from pipeline.errors import LedgerError, StackError
-from pipeline.ledger.connection import Ledger
+from pipeline.errors import StackError
+from pipeline.ledger.connection import Ledger, Transaction
+from pipeline.ledger.reconcile import hold_lock
 from pipeline.settings import load
 from pipeline.stages.reconcile import reconcile
+from tasks.hops import recorded
 from tasks.worker import ledger_for, name
 
 log = structlog.get_logger(__name__)
@@ -38,29 +40,29 @@ class Reconciler(threading.Thread):
         self._stopped.set()
 
     def run(self) -> None:
-        """Hold the lock for as long as its connection lives; begin anew when PostgreSQL was away."""
+        """Tick until stopped; begin anew, on a new connection, after anything that goes wrong."""
         settings = load()
-        lease = settings.lease_seconds
-        tick = min(TICK, lease / 10)
+        tick = min(TICK, settings.lease_seconds / 10)
         try:
             ledger = ledger_for(settings, pool=2)
         except StackError as error:
             log.error("reconcile.no_ledger", error=error.code)
             return
         while not self._pause(tick):
-            try:
-                with ledger.try_lock("reconcile") as got:
-                    if got:
-                        self._tick_until_stopped(ledger, lease, tick, name())
-            except LedgerError as error:
-                log.warning("reconcile.ledger_away", error=error.code)
+            # Nobody starts this thread again: what ends one tick must not end all.
+            with recorded("reconcile"), ledger.session() as tx:
+                self._tick_until_stopped(ledger, tx, settings.lease_seconds, tick)
 
-    def _tick_until_stopped(self, ledger: Ledger, lease: float, tick: float, worker: str) -> None:
+    def _tick_until_stopped(self, ledger: Ledger, tx: Transaction, lease: float, tick: float) -> None:
+        """Wait on one connection for the lock, and hold it there; it ends with the connection."""
         from tasks.lanes import publish  # noqa: PLC0415 - the app loads us before it is whole
 
-        log.info("reconcile.holds_the_lock", worker=worker)
+        while not hold_lock(tx):
+            if self._pause(tick):
+                return
+        log.info("reconcile.holds_the_lock", worker=name())
         while not self._stopped.is_set():
-            publish(reconcile(ledger, lease, worker))
+            publish(reconcile(ledger, lease, name()))
             if self._pause(tick):
                 return
 

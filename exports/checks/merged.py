@@ -9,7 +9,7 @@ from exports.checks.quotes import QuoteCheck
 from exports.checks.rows import RowCheck
 from exports.seal import ACTIONS, Seal
 from pipeline.domain.actions import Group, MergedAction, Missing
-from pipeline.domain.verify_quotes import MergeGroup
+from pipeline.domain.groups import MergeGroup
 
 
 class _SeenGroup(NamedTuple):

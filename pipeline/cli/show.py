@@ -81,7 +81,7 @@ def _show_document(ledger: Ledger, job_id: UUID, document: str, *, as_json: bool
         return
     screen.line(f"{item.document_id} of account {item.account_id}: {item.state}")
     if item.error_code:
-        screen.line(f"{item.error_code}: {item.error_detail}")
+        screen.line(f"{item.error_code}: {item.error_detail}" if item.error_detail else item.error_code)
     if item.available_at:
         screen.line(f"to be tried again at {item.available_at:%H:%M:%S} UTC")
     for attempt in history:

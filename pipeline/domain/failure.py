@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 Wait = Literal["none", "backoff", "gate"]
 
-#: A gate pause and a backoff never exceed this, in seconds.
+#: Our own backoff never exceeds this, in seconds; a provider may ask for more.
 LONGEST_WAIT: Final = 300.0
 #: How long a rate-limited document may wait in all, in seconds; counted by time and not by tries.
 RATE_LIMIT_PATIENCE: Final = 3_600.0
@@ -86,8 +86,12 @@ def decide(code: str, *, tries: int, waited: float, retry_after: float | None, j
 
 
 def _pause(wait: Wait, tries: int, retry_after: float | None, jitter: float) -> float:
-    """Exponential from one second, spread over its upper half; never shorter than what the provider asked for."""
+    """Exponential from one second to five minutes, spread over its upper half; never shorter than the provider asked.
+
+    Who asks for more than the patience with a document has asked for nothing we can do: that much is waited.
+    """
     if wait == "none":
         return 0.0
     exponential = min(LONGEST_WAIT, 2.0 ** min(tries - 1, 20))
-    return min(LONGEST_WAIT, max(retry_after or 0.0, exponential * (0.5 + jitter / 2)))
+    asked = min(retry_after or 0.0, RATE_LIMIT_PATIENCE)
+    return max(asked, exponential * (0.5 + jitter / 2))

@@ -23,7 +23,7 @@ from pipeline.domain.actions import (
 )
 from pipeline.domain.canonical import canonical
 from pipeline.domain.evidence import normalise
-from pipeline.domain.verify_quotes import MergeGroup
+from pipeline.domain.groups import MergeGroup
 
 GROUP_INCOMPLETE: Final = "group_incomplete"
 JOB_CANCELLED: Final = "job_cancelled"

@@ -18,8 +18,6 @@ class JobOptions(BaseModel):
     profile: Id = "extractive"
     deadline_seconds: int = Field(86_400, ge=1, le=30 * 86_400)
     max_attempts: int = Field(12, ge=1, le=100)
-    budget_tokens: int | None = Field(None, ge=1)
-    budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
     language: Id | None = None
 
     def given(self) -> dict[str, str | int | float]:

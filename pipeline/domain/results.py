@@ -10,6 +10,9 @@ from pipeline.domain.documents import Id, Text, UtcTime, Warning
 ItemState = Literal["pending", "released", "running", "succeeded", "failed", "skipped"]
 JobState = Literal["accepted", "running", "completed", "cancelled"]
 
+#: What the ledger can hold of a count.
+_BIGINT = 2**63 - 1
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -18,8 +21,8 @@ class _Frozen(BaseModel):
 class Usage(_Frozen):
     """Tokens, and money where it is known. None means unknown, which is not zero."""
 
-    input_tokens: int | None = Field(None, ge=0)
-    output_tokens: int | None = Field(None, ge=0)
+    input_tokens: int | None = Field(None, ge=0, le=_BIGINT)
+    output_tokens: int | None = Field(None, ge=0, le=_BIGINT)
     cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
@@ -29,7 +32,7 @@ class Summary(_Frozen):
     summary: Text = Field(min_length=1)
     actions: tuple[ProposedAction, ...] = ()
     usage: Usage = Usage()
-    model: str | None = None
+    model: Text | None = None
     warnings: tuple[Warning, ...] = ()
 
 

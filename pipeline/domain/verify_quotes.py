@@ -4,29 +4,17 @@ Nothing is silently kept and nothing silently dropped: an action without a verif
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from pipeline.domain.actions import Evidence, FoundAction, ProposedAction, Quote
 from pipeline.domain.documents import DocumentFields, Transcript
 from pipeline.domain.evidence import Haystack
+from pipeline.domain.groups import MergeGroup
 
 QUOTE_NOT_FOUND: Final = "quote_not_found"
 UNKNOWN_SOURCE: Final = "unknown_source"
 FOREIGN_ACCOUNT: Final = "foreign_account"
 STAGE_CHANGE: Final = "stage_change"
-
-
-class MergeGroup(NamedTuple):
-    """Merging never crosses it."""
-
-    account_id: str
-    consent_scope: str
-    retention_class: str
-
-    @classmethod
-    def of(cls, fields: DocumentFields) -> "MergeGroup":
-        """The group of a document."""
-        return cls(fields.account_id, fields.consent_scope, fields.retention_class)
 
 
 #: Finds another document of the job by its id: its group and words, or None where there is none.

@@ -56,6 +56,7 @@ def header(tx: Transaction, job_id: UUID, export_id_of: Callable[[UUID, int], UU
     )
 
 
+# Usage only of attempts that settled: a late result still comes to the others, and a bundle must not depend on when.
 _RECORDS = """
 SELECT items.position, items.document_id, items.account_id, items.source_sha256, items.state, items.attempt_count,
        items.attempt_id::text, items.error_code, items.error_detail,
@@ -67,9 +68,11 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
             THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
                       ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
             ELSE items.warnings END,
-       attempts.input_tokens, attempts.output_tokens, attempts.cost_usd, attempts.model, items.opportunity_id
+       settled.input_tokens, settled.output_tokens, settled.cost_usd, settled.model, items.opportunity_id
   FROM items JOIN jobs USING (job_id)
   LEFT JOIN attempts USING (attempt_id)
+  LEFT JOIN attempts AS settled ON settled.attempt_id = items.attempt_id
+                               AND settled.outcome IN ('succeeded', 'failed', 'skipped', 'requeued')
   LEFT JOIN row_actions ON row_actions.job_id = items.job_id AND row_actions.reduce_id = jobs.reduce_id
                        AND row_actions.position = items.position
  WHERE items.job_id = %(job)s AND items.position >= %(next)s

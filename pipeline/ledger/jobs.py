@@ -80,10 +80,12 @@ _COMPLETE = """
 WITH completed AS (
     UPDATE jobs
        SET state = 'completed', version = version + 1, reduce_id = %(reduce)s, ended_at = %(now)s,
-           merged_rows = (SELECT count(*) FROM merged_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s),
+           merged_rows = %(merged)s,
            nudged_at = NULL, nudges = 0
      WHERE job_id = %(job)s AND state = 'running' AND pending = 0 AND running = 0
        AND total = (SELECT count(*) FROM items WHERE job_id = %(job)s AND state IN ('succeeded', 'failed', 'skipped'))
+       AND %(merged)s = (SELECT count(*) FROM merged_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s)
+       AND %(rows)s = (SELECT count(*) FROM row_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s)
     RETURNING job_id, version
 )
 INSERT INTO events (job_id, version, kind, at)
@@ -91,10 +93,15 @@ SELECT job_id, version, 'completed', %(now)s FROM completed
 """
 
 
-def complete(tx: Transaction, job: LockedJob, reduce_id: UUID) -> None:
-    """running -> completed with the merged rows of `reduce_id`; counts the items itself. Raises StaleArrow."""
-    done = tx.exec_driver_sql(_COMPLETE, {"job": job.job_id, "reduce": reduce_id, "now": job.now}).rowcount
-    _one(done, "complete", f"{job.state}, {job.pending + job.running} open")
+def complete(tx: Transaction, job: LockedJob, reduce_id: UUID, merged: int, rows: int) -> None:
+    """running -> completed with what was written under `reduce_id`: `merged` actions, and `rows` of documents.
+
+    It counts items and written rows itself: a reducer that lost its lock may have been swept by another. Raises
+    StaleArrow.
+    """
+    parameters = {"job": job.job_id, "reduce": reduce_id, "now": job.now, "merged": merged, "rows": rows}
+    done = tx.exec_driver_sql(_COMPLETE, parameters).rowcount
+    _one(done, "complete", f"{job.state}, {job.pending + job.running} open, or its merged rows are not all there")
 
 
 _CANCEL = """

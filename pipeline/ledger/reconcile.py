@@ -4,6 +4,7 @@ A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for a
 that its own flow sends usually makes that needless.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -11,6 +12,12 @@ from pipeline.ledger.connection import Transaction
 from pipeline.ledger.items import Held, Released
 
 BOUND = 100
+
+
+def hold_lock(tx: Transaction) -> bool:
+    """Take the reconciler's session lock; False where another process holds it. It ends with the connection."""
+    got: bool = tx.exec_driver_sql("SELECT pg_try_advisory_lock(hashtextextended('reconcile', 0))").scalar_one()
+    return got
 
 
 def record_tick(tx: Transaction, worker: str) -> float:
@@ -71,22 +78,29 @@ def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
     return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
 
 
-def lost_leases(tx: Transaction) -> list[Held]:
+@dataclass(frozen=True, slots=True)
+class Lost(Held):
+    """A running item whose lease ran out; `past_deadline` where that is the attempt's own wall clock."""
+
+    past_deadline: bool
+
+
+def lost_leases(tx: Transaction) -> list[Lost]:
     """Running items whose lease ran out, oldest first."""
     rows = tx.exec_driver_sql(
-        "SELECT job_id, position, attempt_id, attempt_count, charged FROM items "
+        "SELECT job_id, position, attempt_id, attempt_count, charged, attempt_until <= clock_timestamp() FROM items "
         f"WHERE lane IS NOT NULL AND state = 'running' AND lease_until < clock_timestamp() "
         f"ORDER BY lease_until LIMIT {BOUND}"
     )
-    return [Held(*row) for row in rows]
+    return [Lost(*row) for row in rows]
 
 
 # A later release that has started shows that the queue has moved past this one: its message is lost. Otherwise it may
 # only be waiting, and is repeated with doubling backoff from one lease to fifteen.
 _UNSTARTED = """
 WITH passed AS (
-    SELECT max(released_at) AS until FROM attempts
-     WHERE started_at > clock_timestamp() - 2 * %(lease)s * interval '1 second'
+    SELECT max(released_at) AS until FROM (
+           SELECT released_at FROM attempts ORDER BY started_at DESC LIMIT {bound}) AS newest_starts
 ), overdue AS (
     SELECT job_id, position FROM items, passed
      WHERE lane IS NOT NULL AND state = 'released'
@@ -139,7 +153,8 @@ def expired(tx: Transaction) -> list[UUID]:
 _UNDRAINED = """
 SELECT job_id FROM jobs
  WHERE frozen_at IS NULL AND state = 'cancelled' AND pending + running > 0
-   AND EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND items.state IN ('pending', 'released'))
+   AND (pending > 0 OR EXISTS (
+        SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND lane IS NOT NULL AND items.state = 'released'))
  ORDER BY created_at LIMIT {bound}
 """
 

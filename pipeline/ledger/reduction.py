@@ -1,16 +1,18 @@
 """What the reducer reads and writes: one merge group at a time, under a `reduce_id` that counts only once completed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Literal, NamedTuple
 from uuid import UUID
 
 from psycopg import Cursor
 
+from pipeline.domain.groups import MergeGroup
 from pipeline.domain.results import JobState
 from pipeline.errors import NotFound
-from pipeline.ledger.connection import Transaction
+from pipeline.ledger.connection import Ledger, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +41,6 @@ def reducible_job(tx: Transaction, job_id: UUID) -> ReducibleJob:
     return ReducibleJob(*row)
 
 
-class GroupRow(NamedTuple):
-    """A merge group of a job."""
-
-    account_id: str
-    consent_scope: str
-    retention_class: str
-
-
-def groups(tx: Transaction, job_id: UUID) -> list[GroupRow]:
-    """The job's merge groups, in order of their names (by code point, whatever the database's collation)."""
-    rows = tx.exec_driver_sql(
-        'SELECT DISTINCT account_id COLLATE "C" AS a, consent_scope COLLATE "C" AS s, retention_class COLLATE "C" AS r '
-        "FROM items WHERE job_id = %s ORDER BY a, s, r",
-        (job_id,),
-    )
-    return [GroupRow(*row) for row in rows]
-
-
 class MemberRow(NamedTuple):
     """One document of a group: its actions (FoundActions, JSON text) or the code for which it gave none."""
 
@@ -69,21 +53,29 @@ class MemberRow(NamedTuple):
     actions: str | None
 
 
+# Ordered by code point, whatever the database's collation: the merged set has the same order everywhere.
 _MEMBERS = """
-SELECT items.position, items.document_id, items.state, items.error_code, items.opportunity_id, items.occurred_at,
-       CASE WHEN items.state = 'succeeded' THEN attempts.actions END
+SELECT account_id, consent_scope, retention_class, items.position, items.document_id, items.state, items.error_code,
+       items.opportunity_id, items.occurred_at, CASE WHEN items.state = 'succeeded' THEN attempts.actions END
   FROM items LEFT JOIN attempts USING (attempt_id)
- WHERE items.job_id = %(job)s AND account_id = %(account_id)s AND consent_scope = %(consent_scope)s
-   AND retention_class = %(retention_class)s
-   AND (items.state <> 'succeeded' OR attempts.actions <> '[]')
- ORDER BY items.position
+ WHERE items.job_id = %s AND (items.state <> 'succeeded' OR attempts.actions <> '[]')
+ ORDER BY account_id COLLATE "C", consent_scope COLLATE "C", retention_class COLLATE "C", items.position
 """
 
 
-def members(tx: Transaction, job_id: UUID, group: GroupRow) -> list[MemberRow]:
-    """The documents of a group that have actions or are missing; succeeded ones without actions bring nothing."""
-    rows = tx.exec_driver_sql(_MEMBERS, {"job": job_id, **group._asdict()})
-    return [MemberRow(*row) for row in rows]
+def groups(ledger: Ledger, job_id: UUID) -> Iterator[tuple[MergeGroup, Iterator[MemberRow]]]:
+    """Each merge group with its documents that have actions or are missing; the others bring nothing.
+
+    One ordered scan through a cursor on the server: the memory is that of a group, whatever the number of groups. The
+    documents are final, so the scan's age does not matter; between two fetches a group is merged, for as long as it
+    takes.
+    """
+    with ledger.transaction() as tx:
+        tx.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+        streamed = tx.execution_options(stream_results=True, max_row_buffer=500)
+        rows = streamed.exec_driver_sql(_MEMBERS, (job_id,))
+        for group, members in groupby(rows, key=lambda row: MergeGroup(*row[:3])):
+            yield group, (MemberRow(*row[3:]) for row in members)
 
 
 class MergedRow(NamedTuple):
@@ -95,7 +87,7 @@ class MergedRow(NamedTuple):
 
 
 def write_group(
-    tx: Transaction, job_id: UUID, reduce_id: UUID, merged: Sequence[MergedRow], rows: Sequence[tuple[int, str]]
+    tx: Transaction, job_id: UUID, reduce_id: UUID, merged: Iterable[MergedRow], rows: Iterable[tuple[int, str]]
 ) -> None:
     """Store a group's merged actions, and per position the document's own actions as they stand in its row."""
     cursor: Cursor[tuple[object, ...]] = tx.connection.cursor()  # type: ignore[assignment]  # psycopg's, by the dialect

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 from uuid import UUID
 
+from pipeline.domain.groups import MergeGroup
 from pipeline.ledger.connection import Transaction
 
 
 class StoredText(NamedTuple):
-    """A document's merge group (account, consent scope, retention class) and its turns as JSON text."""
+    """A document's merge group and its turns as JSON text."""
 
-    group: tuple[str, str, str]
+    group: MergeGroup
     turns: str
 
 
@@ -20,4 +21,4 @@ def of_document(tx: Transaction, job_id: UUID, document_id: str) -> StoredText |
         "WHERE job_id = %s AND document_id = %s",
         (job_id, document_id),
     ).one_or_none()
-    return StoredText((row[0], row[1], row[2]), row[3]) if row is not None else None
+    return StoredText(MergeGroup(*row[:3]), row[3]) if row is not None else None

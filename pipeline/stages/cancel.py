@@ -22,12 +22,18 @@ def cancel(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
 
 
 def drain(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
-    """Skip a cancelled job's pending and released documents, by the thousand; freeze it if nothing runs."""
+    """Skip all of a cancelled job's pending and released documents, by the thousand; freeze it if nothing runs."""
     while True:
-        with ledger.transaction() as tx:
-            job = jobs.lock(tx, job_id)
-            if job.state != "cancelled":
-                return ()
-            swept = items.sweep_cancelled(tx, job)
-        if swept < items.SWEEP_SIZE:
-            return (Freeze(job_id),) if job.pending + job.running == swept else ()
+        swept, commands = drain_some(ledger, job_id)
+        if not swept:
+            return commands
+
+
+def drain_some(ledger: Ledger, job_id: UUID) -> tuple[int, tuple[Command, ...]]:
+    """One transaction of the sweep: how many it ended, and what follows. Past the deadline, that comes first."""
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, job_id)
+        if job.state != "cancelled":
+            return 0, ()
+        swept = items.sweep_expired(tx, job) if job.expired else items.sweep_cancelled(tx, job)
+    return swept, (Freeze(job_id),) if job.pending + job.running == swept else ()

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import structlog
 
-from pipeline.errors import LedgerError
 from pipeline.ledger import items
 from pipeline.ledger.connection import Ledger
 
@@ -53,6 +52,6 @@ class Leases:
         try:
             with self._ledger.session() as tx:
                 items.renew_leases(tx, attempts, self._lease)
-        except LedgerError as error:
+        except Exception as error:  # noqa: BLE001 - nobody starts this thread again, and one renewal is not all
             # Nothing is lost by it: reconcile grants a lease after a gap, and a settle counts until a later start.
-            log.warning("leases.not_renewed", attempts=len(attempts), error=error.code)
+            log.warning("leases.not_renewed", attempts=len(attempts), error=type(error).__name__)

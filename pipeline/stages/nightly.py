@@ -1,7 +1,7 @@
 """Nightly: a schedule's folder is submitted once per business date, whoever starts it and however often."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -28,10 +28,19 @@ class Nightly:
     commands: tuple[Command, ...] = ()
 
 
+#: How long after its time yesterday's run may still begin: past midnight a late beat still means the night before.
+LATE = timedelta(hours=6)
+
+
 def due_date(schedule: Schedule, now: datetime) -> date | None:
     """The business date whose run is due at `now`: the schedule's local date, from its time of day on."""
-    local = now.astimezone(ZoneInfo(schedule.time_zone))
-    return local.date() if local.time() >= time.fromisoformat(schedule.at) else None
+    zone = ZoneInfo(schedule.time_zone)
+    today = now.astimezone(zone).date()
+    for day, until in ((today, timedelta(days=1)), (today - timedelta(days=1), LATE)):
+        begins = datetime.combine(day, time.fromisoformat(schedule.at), zone)
+        if begins <= now < begins + until:
+            return day
+    return None
 
 
 def key_of(name: str, business_date: date) -> str:

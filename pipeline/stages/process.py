@@ -24,15 +24,17 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_e
 from pipeline.domain import failure, lifecycle
 from pipeline.domain.canonical import canonical
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
+from pipeline.domain.groups import MergeGroup
 from pipeline.domain.lifecycle import Fail, Item, Succeed, Transition
 from pipeline.domain.results import Summary
-from pipeline.domain.verify_quotes import MergeGroup, verify_quotes
-from pipeline.errors import ItemFailure, LedgerUnavailable, StaleArrow
+from pipeline.domain.verify_quotes import verify_quotes
+from pipeline.errors import ItemFailure, LedgerError, LedgerUnavailable, StaleArrow
 from pipeline.ledger import attempts, gates, items, jobs, texts
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.connection import Ledger, Transaction
 from pipeline.ledger.items import Ended, Outcome, Refusal, Released, Started
 from pipeline.ledger.jobs import LockedJob
+from pipeline.ledger.texts import StoredText
 from pipeline.settings import Profile, Settings
 from pipeline.stages.commands import Command, Freeze, Reduce
 from pipeline.stages.leases import Leases
@@ -147,12 +149,16 @@ def _summarize(bench: Bench, started: Started, work: _Work) -> None:
     summary = _call(bench, profile, started, fields, transcript, work)
 
     def lookup(document_id: str) -> tuple[MergeGroup, Transcript] | None:
-        with bench.ledger.statement() as tx:
-            other = texts.of_document(tx, started.job_id, document_id)
-        return (MergeGroup(*other.group), Transcript(turns=_TURNS.validate_json(other.turns))) if other else None
+        other = _patience(bench)(_read_text, bench, started.job_id, document_id)
+        return (other.group, Transcript(turns=_TURNS.validate_json(other.turns))) if other else None
 
     found = verify_quotes(summary.actions, fields, transcript, lookup)
     work.summary, work.actions = summary, to_json(found).decode()
+
+
+def _read_text(bench: Bench, job_id: UUID, document_id: str) -> StoredText | None:
+    with bench.ledger.statement() as tx:
+        return texts.of_document(tx, job_id, document_id)
 
 
 def _check_size(bench: Bench, profile: Profile, transcript: Transcript) -> None:
@@ -217,13 +223,25 @@ def _settle(bench: Bench, started: Started, work: _Work) -> Processed:
     paid for.
     """
     next_dispatch = uuid4()
-    patience = Retrying(
+    try:
+        return _patience(bench)(_settle_once, bench, started, work, next_dispatch)
+    except LedgerUnavailable:
+        raise
+    except LedgerError as refused:
+        # Offered again it would be refused again, each time after another paid call.
+        log.error("process.refused_by_the_ledger", **_ids(started), error=str(refused))
+        failed = _Work(calls=[], error_code="internal_error", detail="the ledger refused the result: see the log")
+        return _patience(bench)(_settle_once, bench, started, failed, next_dispatch)
+
+
+def _patience(bench: Bench) -> Retrying:
+    """Waits for PostgreSQL for as long as an attempt may live: what is in hand may have been paid for."""
+    return Retrying(
         retry=retry_if_exception_type(LedgerUnavailable),
         wait=wait_exponential(multiplier=0.1, max=2.0),
         stop=stop_after_delay(bench.settings.attempt_seconds),
         reraise=True,
     )
-    return patience(_settle_once, bench, started, work, next_dispatch)
 
 
 def _settle_once(bench: Bench, started: Started, work: _Work, next_dispatch: UUID) -> Processed:

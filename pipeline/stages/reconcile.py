@@ -5,20 +5,23 @@ messages, lost chords, due retries, deadlines. It returns commands; `tasks/` pub
 idempotent, so two of them running at once only do less each. All times are multiples of the lease.
 """
 
+import random
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 import structlog
 
-from pipeline.domain import lifecycle
-from pipeline.domain.lifecycle import Item, Lose
+from pipeline.domain import failure, lifecycle
+from pipeline.domain.lifecycle import Fail, Item, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import items, jobs, submissions
+from pipeline.ledger import attempts, items, jobs, submissions
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
-from pipeline.ledger.items import Held, Outcome
-from pipeline.stages.cancel import drain
+from pipeline.ledger.items import Outcome
+from pipeline.ledger.reconcile import Lost
+from pipeline.stages.cancel import drain_some
 from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
 
 log = structlog.get_logger(__name__)
@@ -37,7 +40,7 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
 
 _HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze]]] = {"admit": Admit, "reduce": Reduce, "freeze": Freeze}
 
-Subject = TypeVar("Subject", float, UUID, Held)
+Subject = TypeVar("Subject", float, UUID, Lost)
 
 
 def _guarded(step: Callable[[Ledger, Subject], Iterator[Command]], ledger: Ledger, subject: Subject) -> list[Command]:
@@ -67,12 +70,10 @@ def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:
 
 
 def _expire_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
-    swept = items.SWEEP_SIZE
-    while swept == items.SWEEP_SIZE:
-        with ledger.transaction() as tx:
-            job = jobs.lock(tx, job_id)
-            swept = items.sweep_expired(tx, job)
-    log.warning("reconcile.expired", job_id=str(job_id))
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, job_id)
+        swept = items.sweep_expired(tx, job)
+    log.warning("reconcile.expired", job_id=str(job_id), documents=swept)
     yield from _after_sweep(job, swept)
 
 
@@ -89,7 +90,8 @@ def _drain(ledger: Ledger, _lease: float) -> Iterator[Command]:
 
 
 def _drain_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
-    yield from drain(ledger, job_id)
+    _, commands = drain_some(ledger, job_id)
+    yield from commands
 
 
 def _lose(ledger: Ledger, _lease: float) -> Iterator[Command]:
@@ -99,7 +101,8 @@ def _lose(ledger: Ledger, _lease: float) -> Iterator[Command]:
         yield from _guarded(_lose_one, ledger, held)
 
 
-def _lose_one(ledger: Ledger, held: Held) -> Iterator[Command]:
+def _lose_one(ledger: Ledger, held: Lost) -> Iterator[Command]:
+    event, lost = _overdue(ledger, held) if held.past_deadline else _silent(held)
     with ledger.transaction() as tx:
         job = jobs.lock(tx, held.job_id)
         item = Item(
@@ -110,12 +113,39 @@ def _lose_one(ledger: Ledger, held: Held) -> Iterator[Command]:
             charged=held.charged,
             max_attempts=job.max_attempts,
         )
-        transition = lifecycle.apply(item, Lose(held.number), job.now)
-        lost = Outcome("lost", "worker_lost", "the worker stopped renewing the lease of its attempt")
+        transition = lifecycle.apply(item, event, job.now)
         items.settle(tx, job, held, transition.item, transition.reason, lost)
-    log.warning("reconcile.lost", job_id=str(held.job_id), position=held.position, attempt=held.number)
+    log.warning(
+        "reconcile.lost",
+        job_id=str(held.job_id),
+        position=held.position,
+        attempt=held.number,
+        code=lost.error_code,
+    )
     if transition.item.state in lifecycle.TERMINAL:
         yield from _after_sweep(job, 1)
+
+
+def _silent(held: Lost) -> tuple[Lose, Outcome]:
+    """A lease that nobody renewed: suspicion only, the attempt's outcome still counts until a later start."""
+    detail = "the worker stopped renewing the lease of its attempt"
+    return Lose(held.number), Outcome("lost", "worker_lost", detail)
+
+
+def _overdue(ledger: Ledger, held: Lost) -> tuple[Fail, Outcome]:
+    """An attempt past its own wall clock, which nobody can end in its thread: it has failed, whatever it says later."""
+    with ledger.statement() as tx:
+        before, waited = attempts.tries_so_far(tx, held.job_id, held.position, "provider_timeout")
+    decision = failure.decide(
+        "provider_timeout",
+        tries=before + 1,
+        waited=waited,
+        retry_after=None,
+        jitter=random.random(),  # noqa: S311 - a spread of waits, not a secret
+    )
+    event = Fail(held.number, "provider_timeout", retryable=decision.retry, wait=timedelta(seconds=decision.wait))
+    detail = "the attempt took longer than it may: split the call, or raise CALLFOLD_ATTEMPT_SECONDS"
+    return event, Outcome("lost", "provider_timeout", detail)
 
 
 def _hops(ledger: Ledger, lease: float) -> Iterator[Command]:

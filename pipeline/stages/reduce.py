@@ -5,7 +5,6 @@ under a new `reduce_id` without holding the job row; they count only when the sh
 """
 
 from collections.abc import Iterator
-from itertools import count
 from uuid import UUID, uuid4
 
 import structlog
@@ -13,9 +12,9 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from pipeline.domain.actions import FoundAction, Missing
+from pipeline.domain.groups import MergeGroup
 from pipeline.domain.identity import export_id
 from pipeline.domain.merge import Context, Contribution, Merged, merge
-from pipeline.domain.verify_quotes import MergeGroup
 from pipeline.ledger import jobs, reduction
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.reduction import MemberRow, MergedRow, ReducibleJob
@@ -40,24 +39,26 @@ def reduce(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
 
 
 def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
-    reduce_id, ordinals = uuid4(), count()
+    reduce_id, merged_rows, rows = uuid4(), 0, 0
     context = Context(job.workspace, str(job.job_id), str(export_id(job.job_id, job.export_version)), job.require)
     with ledger.transaction() as tx:
         reduction.discard(tx, job.job_id)
-        groups = reduction.groups(tx, job.job_id)
-    for group in groups:
-        with ledger.statement() as tx:
-            members = reduction.members(tx, job.job_id, group)
-        merged = merge(context, MergeGroup(*group), _contributions(members), _missing(members))
+    for group, members in reduction.groups(ledger, job.job_id):
+        merged = _merged(context, group, list(members))
         with ledger.transaction() as tx:
-            reduction.write_group(tx, job.job_id, reduce_id, list(_merged_rows(merged, ordinals)), _row_actions(merged))
+            reduction.write_group(tx, job.job_id, reduce_id, _merged_rows(merged, merged_rows), _row_actions(merged))
+        merged_rows += len(merged.actions)
+        rows += len(merged.rows)
     with ledger.transaction() as tx:
-        jobs.complete(tx, jobs.lock(tx, job.job_id), reduce_id)
-    log.info("reduce.completed", job_id=str(job.job_id), groups=len(groups))
+        jobs.complete(tx, jobs.lock(tx, job.job_id), reduce_id, merged_rows, rows)
+    log.info("reduce.completed", job_id=str(job.job_id), actions=merged_rows)
 
 
-def contribution(member: MemberRow) -> Contribution:
-    """A succeeded document's stored actions as the merge takes them."""
+def _merged(context: Context, group: MergeGroup, members: list[MemberRow]) -> Merged:
+    return merge(context, group, _contributions(members), _missing(members))
+
+
+def _contribution(member: MemberRow) -> Contribution:
     return Contribution(
         position=member.position,
         document_id=member.document_id,
@@ -68,7 +69,7 @@ def contribution(member: MemberRow) -> Contribution:
 
 
 def _contributions(members: list[MemberRow]) -> Iterator[Contribution]:
-    return (contribution(member) for member in members if member.state == "succeeded")
+    return (_contribution(member) for member in members if member.state == "succeeded")
 
 
 def _missing(members: list[MemberRow]) -> Iterator[tuple[int, Missing]]:
@@ -77,10 +78,10 @@ def _missing(members: list[MemberRow]) -> Iterator[tuple[int, Missing]]:
             yield member.position, Missing(document_id=member.document_id, error_code=member.error_code)
 
 
-def _merged_rows(merged: Merged, ordinals: Iterator[int]) -> Iterator[MergedRow]:
-    for action in merged.actions:
-        yield MergedRow(next(ordinals), action.action_key, action.model_dump_json())
+def _merged_rows(merged: Merged, first: int) -> Iterator[MergedRow]:
+    for ordinal, action in enumerate(merged.actions, first):
+        yield MergedRow(ordinal, action.action_key, action.model_dump_json())
 
 
-def _row_actions(merged: Merged) -> list[tuple[int, str]]:
-    return [(position, to_json(actions).decode()) for position, actions in merged.rows.items()]
+def _row_actions(merged: Merged) -> Iterator[tuple[int, str]]:
+    return ((position, to_json(actions).decode()) for position, actions in merged.rows.items())

@@ -115,7 +115,26 @@ class Histories(RuleBasedStateMachine):
     @rule(data=st.data(), end=ENDS)
     def settle(self, data, end):
         """Any attempt that ever began reports: once more, late, or in time."""
-        started = data.draw(st.sampled_from(self.started))
+        self.report(data.draw(st.sampled_from(self.started)), end)
+
+    @precondition(lambda self: self.started)
+    @rule(first=ENDS, second=ENDS)
+    def settle_twice(self, first, second):
+        """A requeue, and the same attempt's word once more."""
+        for end in (first or "provider_unavailable", second):
+            self.report(self.started[-1], end)
+
+    @precondition(lambda self: self.has("running"))
+    @rule(data=st.data(), end=ENDS, started=st.booleans())
+    def lose_and_hear_from_it_after_all(self, data, end, started):
+        """A lease runs out; its attempt reports before or after the next one has started."""
+        self.lose(data)
+        self.tick()
+        if started and self.has("released"):
+            self.start(data, stale=False)
+        self.settle(data, end)
+
+    def report(self, started, end):
         work = process._Work(calls=[], error_code=end or "", detail="our own sentence" if end else "")
         if end is None:
             work.summary = Summary(summary=SENTENCE)

@@ -12,9 +12,10 @@ from exports.seal import Seal
 from pipeline.domain.actions import CrmAction, FoundAction, Missing, Quote
 from pipeline.domain.documents import Transcript, Turn
 from pipeline.domain.evidence import Haystack
+from pipeline.domain.groups import MergeGroup
 from pipeline.domain.merge import Context, Contribution, alone, merge
 from pipeline.domain.results import ExportHeader, ManifestRecord
-from pipeline.domain.verify_quotes import STAGE_CHANGE, MergeGroup
+from pipeline.domain.verify_quotes import STAGE_CHANGE
 
 JOB = "0d5f3a52-0000-4000-8000-000000000001"
 EXPORT = "5b1c7a80-0000-5000-8000-000000000002"

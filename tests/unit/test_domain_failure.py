@@ -61,10 +61,12 @@ def test_a_wait_doubles_from_a_second_to_five_minutes_and_jitter_takes_at_most_h
     assert after("rate_limited", 10_000).wait == LONGEST_WAIT
 
 
-def test_the_providers_word_is_waited_for_but_never_longer_than_five_minutes():
+def test_the_providers_word_is_waited_for_as_long_as_our_patience_lasts():
     assert after("rate_limited", retry_after=42.0, jitter=0.0).wait == 42.0
     assert after("rate_limited", 6, retry_after=0.2).wait == 32.0
-    assert after("rate_limited", retry_after=86_400.0).wait == LONGEST_WAIT
+    assert after("rate_limited", retry_after=900.0).wait == 900.0
+    assert after("rate_limited", retry_after=86_400.0).wait == RATE_LIMIT_PATIENCE
+    assert after("rate_limited", 30, jitter=1.0).wait == LONGEST_WAIT
 
 
 def test_patience_with_a_rate_limit_is_measured_in_time():

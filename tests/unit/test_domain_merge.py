@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from pipeline.domain.actions import Evidence, FoundAction, Missing
+from pipeline.domain.groups import MergeGroup
 from pipeline.domain.merge import Context, Contribution, alone, merge
-from pipeline.domain.verify_quotes import MergeGroup
 
 GROUP = MergeGroup("acme", "default", "default")
 

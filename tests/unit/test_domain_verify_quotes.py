@@ -4,7 +4,8 @@ import pytest
 
 from pipeline.domain.actions import ProposedAction, Quote
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
-from pipeline.domain.verify_quotes import MergeGroup, verify_quotes
+from pipeline.domain.groups import MergeGroup
+from pipeline.domain.verify_quotes import verify_quotes
 
 FIELDS = DocumentFields(document_id="own", account_id="acme")
 OWN = Transcript(turns=(Turn(text="We will send the offer on Monday."), Turn(text="That is too expensive.")))

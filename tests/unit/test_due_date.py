@@ -20,14 +20,18 @@ BERLIN, NEW_YORK, AUCKLAND = "Europe/Berlin", "America/New_York", "Pacific/Auckl
         # The business date is the schedule's, not UTC's.
         (AUCKLAND, "02:00", "2026-06-09T14:00:00", "2026-06-10"),
         (NEW_YORK, "23:00", "2026-06-10T03:00:00", "2026-06-09"),
-        # 02:30 does not exist on the night when clocks go forward: the run is due at 03:00, once.
-        (BERLIN, "02:30", "2026-03-29T00:59:59", None),
-        (BERLIN, "02:30", "2026-03-29T01:00:00", "2026-03-29"),
+        # 02:30 does not exist on the night when clocks go forward: half an hour after 02:00 is 03:30.
+        (BERLIN, "02:30", "2026-03-29T01:29:59", None),
+        (BERLIN, "02:30", "2026-03-29T01:30:00", "2026-03-29"),
         # 02:30 comes twice on the night when they go back: both are the same date's, so the same key's.
         (BERLIN, "02:30", "2026-10-25T00:29:59", None),
         (BERLIN, "02:30", "2026-10-25T00:30:00", "2026-10-25"),
-        (BERLIN, "02:30", "2026-10-25T01:00:00", None),
+        (BERLIN, "02:30", "2026-10-25T01:00:00", "2026-10-25"),
         (BERLIN, "02:30", "2026-10-25T01:30:00", "2026-10-25"),
+        # A beat that comes late, past midnight, still means the night before; a day later it does not.
+        ("UTC", "23:30", "2026-06-11T00:05:00", "2026-06-10"),
+        ("UTC", "23:30", "2026-06-11T05:30:00", None),
+        ("UTC", "02:00", "2026-06-11T01:00:00", None),
     ],
 )
 def test_a_run_is_due_from_its_time_of_day_on(zone, at, now, due):
