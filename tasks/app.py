@@ -51,7 +51,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_default_queue": queues.ADMIT.name,
         "task_create_missing_queues": False,
         "beat_schedule": beat_schedule(settings),
-        "beat_schedule_filename": str(settings.data_dir / "beat-schedule"),
+        "beat_scheduler": "celery.beat:Scheduler",  # keeps nothing on disk: asking again is free
     }
 
 

@@ -14,6 +14,13 @@ def require_broker(urls: Urls) -> None:
     vitals.broker()
 
 
+def has_workers() -> bool:
+    """Whether any worker answers on the broker that `require_broker` reached; it takes two seconds to find none."""
+    from tasks import vitals  # noqa: PLC0415 - see above
+
+    return bool(vitals.workers())
+
+
 def send(urls: Urls, commands: Iterable[Command]) -> None:
     """Publish what a stage asked for; what the broker does not take is left to reconcile, with a warning."""
     from tasks import app, lanes  # noqa: PLC0415 - see above

@@ -8,20 +8,23 @@ from pipeline.settings import Settings
 from pipeline.stack import Program
 
 CELERY: Final = (sys.executable, "-P", "-m", "celery", "--quiet", "--app", "tasks.app")
-_CONTROL_QUEUES: Final = "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly"
+CONTROL_QUEUES: Final = "callfold.admit,callfold.reduce,callfold.freeze,callfold.nightly"
+#: How long a worker may finish what it has after SIGTERM, in seconds; what is cut short is done again by another.
+GRACE: Final = 30.0
 #: Celery warns that root is dangerous with pickle; we accept JSON alone, and a container often runs as root.
 ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
 
 
 def workers(settings: Settings) -> tuple[Program, ...]:
-    """Threads for the documents, one process for the steps between; each also reconciles."""
+    """Threads for the documents, two processes for the steps between; each also reconciles."""
     return (
         _worker(
             settings,
             "process",
             ("--pool", "threads", "--concurrency", str(settings.process_slots), "--queues", "callfold.process"),
         ),
-        _worker(settings, "control", ("--pool", "prefork", "--concurrency", "1", "--queues", _CONTROL_QUEUES)),
+        # Two: a long reduce or a nightly folder must not hold up every admission.
+        _worker(settings, "control", ("--pool", "prefork", "--concurrency", "2", "--queues", CONTROL_QUEUES)),
     )
 
 
@@ -36,7 +39,7 @@ def companions() -> tuple[Program, ...]:
 def _worker(settings: Settings, name: str, pool: tuple[str, ...]) -> Program:
     hostname = f"{name}-{_mark(settings)}@%h"
     argv = (*CELERY, "worker", *pool, "--hostname", hostname, "--without-gossip", "--without-mingle")
-    return Program(name, argv, env=ENV)
+    return Program(name, argv, env=ENV, grace=GRACE)
 
 
 def _mark(settings: Settings) -> str:

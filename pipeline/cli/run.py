@@ -96,10 +96,13 @@ def _is_frozen(ledger: Ledger, job_id: UUID) -> bool:
 
 
 def _work(settings: Settings, stack: Stack, ledger: Ledger, job: Submitted) -> None:
-    """Let workers finish the job. An own broker begins empty, so what was in the last one's is published again."""
-    if stack.owned:
-        stack.run(programs.workers(settings))
+    """Let workers finish the job. An own broker begins empty, so what was in the last one's is published again.
+
+    A configured broker that has workers needs none of ours: they would take other jobs' documents and leave with them.
+    """
     dispatch.require_broker(stack.urls)
+    if stack.owned and not (settings.broker_url is not None and dispatch.has_workers()):
+        stack.run(programs.workers(settings))
     dispatch.send(stack.urls, [Admit(job.job_id)])
     if stack.owned and not job.created:
         with ledger.statement() as tx:

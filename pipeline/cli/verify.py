@@ -18,10 +18,16 @@ Transcripts = Annotated[
 ]
 
 
-def verify(bundle: Bundle, paths: Transcripts = None, as_json: arguments.Json = False) -> None:
+Prefix = Annotated[
+    str,
+    typer.Option(help="What the bundle's document ids begin with: NAME/DATE/ for a nightly run.", metavar="TEXT"),
+]
+
+
+def verify(bundle: Bundle, paths: Transcripts = None, prefix: Prefix = "", as_json: arguments.Json = False) -> None:
     """Check a bundle offline; with its transcripts, every quote as well."""
     door.settings()
-    verified = verify_bundle(bundle, _transcripts(paths) if paths else None)
+    verified = verify_bundle(bundle, _transcripts(paths, prefix) if paths else None)
     if as_json:
         screen.answer(verified._asdict())
         return
@@ -29,10 +35,10 @@ def verify(bundle: Bundle, paths: Transcripts = None, as_json: arguments.Json = 
     screen.line(f"{bundle} is whole: {verified.rows} rows, {verified.actions} merged actions, {quotes}")
 
 
-def _transcripts(paths: list[Path]) -> dict[str, Transcript]:
+def _transcripts(paths: list[Path], prefix: str) -> dict[str, Transcript]:
     found: dict[str, Transcript] = {}
     problems: list[Problem] = []
-    for document in read_paths(paths):
+    for document in read_paths(paths, id_prefix=prefix):
         if isinstance(document, Problem):
             problems.append(document)
         elif document.transcript is not None:

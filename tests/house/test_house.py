@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.cli import programs
 from pipeline.domain import failure, lifecycle
 from pipeline.ledger import schema
 from pipeline.settings import Settings
@@ -69,6 +70,11 @@ def test_every_task_has_a_queue_of_its_own_and_is_included():
     ours = {name for name in app.tasks if name.startswith("tasks.")}
     assert ours == set(queues.ROUTES)
     assert {f"tasks.{name.split('.')[1]}" for name in app.conf.include} == ours
+
+
+def test_the_programs_that_run_and_up_start_consume_every_queue():
+    assert ",".join(queue.name for queue in queues.CONTROL) == programs.CONTROL_QUEUES
+    assert {queue.name for queue in queues.ALL} - {queue.name for queue in queues.CONTROL} == {queues.PROCESS.name}
 
 
 def test_the_lock_pins_everything_with_hashes_and_names_no_index():

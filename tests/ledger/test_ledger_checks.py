@@ -177,7 +177,7 @@ def test_a_refused_row_is_named_by_its_constraint_and_never_quoted(ledger):
     job_id = new_job(ledger, ["fresh"])
     with pytest.raises(LedgerError) as refused:
         update(ledger, "items", "document_id = repeat('Jane Doe ', 99)", "job_id = %(job)s", job=job_id)
-    assert str(refused.value) == "CheckViolation 23514 on items_document_id_check"
+    assert str(refused.value) == "PostgreSQL refuses: CheckViolation 23514 on items_document_id_check"
 
 
 def takes(tx, table, change, job_id):

@@ -169,10 +169,8 @@ class Histories(RuleBasedStateMachine):
             return
         cancel(self.ledger, self.job_id)
         self.cancelled = True
-        # The cancel's own sweep takes no notice of the deadline: the deadline's sweep does.
-        for position, one in enumerate(self.model):
-            swept = apply(replace(one, expires_at=FAR), Cancel(), datetime.now(UTC)).item
-            self.model[position] = replace(swept, job_cancelled=True, expires_at=one.expires_at)
+        now = datetime.now(UTC)
+        self.model = [replace(apply(one, Cancel(), now).item, job_cancelled=True) for one in self.model]
 
     @precondition(lambda self: not self.expired)
     @rule(now=SELDOM)
