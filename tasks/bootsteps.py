@@ -5,6 +5,7 @@
 
 import random
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -106,6 +107,9 @@ class EventBatches(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has
         """The consumer has a connection, and a dispatcher with it: a new one after each reconnect."""
         self.stop(consumer)
         consumer.event_dispatcher.on_send_buffered = None
+        # Never from a pool's thread, as a full buffer does: on RabbitMQ the main thread reads that connection too and
+        # takes away the confirm that the flush waits for; it waited for ever, and every slot behind it.
+        consumer.event_dispatcher.buffer_limit = sys.maxsize
         self._timer = consumer.timer.call_repeatedly(EVENTS_EVERY, consumer.event_dispatcher.flush)
 
     def stop(self, _consumer: Any) -> None:
