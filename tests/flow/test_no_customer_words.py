@@ -144,6 +144,7 @@ def everything_in(url):
 
 
 READERS = {
+    b"none": lambda _connection, _key: None,  # it was taken since the scan
     b"string": lambda connection, key: connection.get(key),
     b"list": lambda connection, key: connection.lrange(key, 0, -1),
     b"hash": lambda connection, key: connection.hgetall(key),
