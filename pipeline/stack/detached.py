@@ -41,8 +41,9 @@ def up(settings: Settings, argv: Sequence[str]) -> Up:
     """
     folder = Folder(settings.data_dir)
     folder.prepare()
-    if not _is_free(folder):
-        return Up(_wait_ready(folder, None), started=False)
+    other = _wait_for_other(folder)
+    if other is not None:
+        return Up(other, started=False)
     child = _spawn(folder, argv)
     try:
         owner = _wait_ready(folder, child)
@@ -102,18 +103,36 @@ def _spawn(folder: Folder, argv: Sequence[str]) -> int:
         raise StackError(f"cannot start {argv[0]} in the background: {error.strerror}") from error
 
 
-def _wait_ready(folder: Folder, child: int | None) -> int:
-    """The pid of the owner once its programs run. `child` is watched, if given: it may end early."""
+def _wait_for_other(folder: Folder) -> int | None:
+    """The pid of another owner once its programs run; None once nobody holds the folder: its owner may be ending."""
     deadline = time.monotonic() + _UP_SECONDS
-    while True:
-        state = folder.read_state()
-        if state and state.ready and state.owner.find():
-            return state.owner.pid
-        if child and os.waitpid(child, os.WNOHANG) != (0, 0):
-            raise StackError(f"the stack did not come up: {folder.last_words(_LOG_NAME)}")
-        if time.monotonic() >= deadline:
-            raise StackError(f"the stack is not ready after {_UP_SECONDS:.0f} s: {folder.last_words(_LOG_NAME)}")
+    while not _is_free(folder):
+        if (owner := _ready_owner(folder)) is not None:
+            return owner
+        _check_time(folder, deadline)
         time.sleep(_POLL_SECONDS)
+    return None
+
+
+def _wait_ready(folder: Folder, child: int) -> int:
+    """The pid of the owner once its programs run; the child may end early, or another may own the folder first."""
+    deadline = time.monotonic() + _UP_SECONDS
+    while (owner := _ready_owner(folder)) is None:
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            raise StackError(f"the stack did not come up: {folder.last_words(_LOG_NAME)}")
+        _check_time(folder, deadline)
+        time.sleep(_POLL_SECONDS)
+    return owner
+
+
+def _ready_owner(folder: Folder) -> int | None:
+    state = folder.read_state()
+    return state.owner.pid if state and state.ready and state.owner.find() else None
+
+
+def _check_time(folder: Folder, deadline: float) -> None:
+    if time.monotonic() >= deadline:
+        raise StackError(f"the stack is not ready after {_UP_SECONDS:.0f} s: {folder.last_words(_LOG_NAME)}")
 
 
 def _ask_to_end(state: State | None) -> psutil.Process | None:
