@@ -63,21 +63,25 @@ def _view(row: Row[Any], waiting: str | None) -> JobView:
 
 
 _FIND = """
-SELECT job_id FROM jobs WHERE idempotency_key = %(name)s
-UNION
-SELECT job_id FROM jobs WHERE length(%(name)s) >= 6 AND starts_with(job_id::text, lower(%(name)s))
-LIMIT 2
+SELECT job_id, CASE WHEN job_id::text = lower(%(name)s) THEN 0 WHEN idempotency_key = %(name)s THEN 1 ELSE 2 END AS rank
+  FROM jobs
+ WHERE idempotency_key = %(name)s OR length(%(name)s) >= 6 AND starts_with(job_id::text, lower(%(name)s))
+ ORDER BY rank
+ LIMIT 2
 """
 
 
 def find_job(tx: Transaction, name: str) -> UUID:
-    """A job by its id, the first characters of its id (six or more) or its key. Raises NotFound, InvalidRequest."""
-    found = list(tx.exec_driver_sql(_FIND, {"name": name}).scalars()) if is_storable(name) else []
+    """A job by its id, else its key, else the first characters of its id (six or more).
+
+    Raises NotFound, InvalidRequest where a beginning names several.
+    """
+    found = tx.exec_driver_sql(_FIND, {"name": name}).all() if is_storable(name) else []
     if not found:
         raise NotFound("job", name)
-    if len(found) > 1:
+    if len(found) > 1 and found[0].rank == found[1].rank:
         raise InvalidRequest(f"{name!r} names several jobs: give more of the id")
-    job_id: UUID = found[0]
+    job_id: UUID = found[0].job_id
     return job_id
 
 

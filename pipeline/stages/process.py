@@ -117,8 +117,7 @@ class _Work:
     """What an attempt came to: either a result or the code and our own sentence, and the calls it took."""
 
     calls: list[Call]
-    summary: Summary | None = None
-    actions: str = "[]"
+    result: Outcome | None = None
     error_code: str = ""
     detail: str = ""
     retry_after: float | None = None
@@ -153,7 +152,22 @@ def _summarize(bench: Bench, started: Started, work: _Work) -> None:
         return (other.group, Transcript(turns=_TURNS.validate_json(other.turns))) if other else None
 
     found = verify_quotes(summary.actions, fields, transcript, lookup)
-    work.summary, work.actions = summary, to_json(found).decode()
+    work.result = _result(summary, to_json(found).decode())
+
+
+def _result(summary: Summary, actions: str) -> Outcome:
+    used = summary.usage
+    return Outcome(
+        outcome="succeeded",
+        result_hash=sha256(canonical([summary.summary, actions])).hexdigest(),
+        summary=summary.summary,
+        actions=actions,
+        warnings=to_json(summary.warnings).decode(),
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cost_usd=used.cost_usd,
+        model=summary.model,
+    )
 
 
 def _read_text(bench: Bench, job_id: UUID, document_id: str) -> StoredText | None:
@@ -284,21 +298,8 @@ def _overtaken(bench: Bench, started: Started, outcome: Outcome, work: _Work, ne
 
 def _verdict(bench: Bench, started: Started, work: _Work) -> tuple[Succeed | Fail, Outcome, float]:
     """The event and the outcome to store, and for how many seconds the profile's gate pauses."""
-    if work.summary is not None:
-        used = work.summary.usage
-        result_hash = sha256(canonical([work.summary.summary, work.actions])).hexdigest()
-        outcome = Outcome(
-            outcome="succeeded",
-            result_hash=result_hash,
-            summary=work.summary.summary,
-            actions=work.actions,
-            warnings=to_json(work.summary.warnings).decode(),
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cost_usd=used.cost_usd,
-            model=work.summary.model,
-        )
-        return Succeed(started.number, str(started.attempt_id), result_hash), outcome, 0.0
+    if work.result is not None and work.result.result_hash is not None:
+        return Succeed(started.number, str(started.attempt_id), work.result.result_hash), work.result, 0.0
     with bench.ledger.statement() as tx:
         before, waited = attempts.tries_so_far(tx, started.job_id, started.position, work.error_code)
     decision = failure.decide(

@@ -28,6 +28,7 @@ from pipeline.errors import ItemFailure, Problem
 from pipeline.transcripts import ndjson, shape
 from pipeline.transcripts.folder import File, files
 from pipeline.transcripts.read import MAX_BYTES, nobody_speaks, read, too_large
+from pipeline.transcripts.source import MAX_TURNS, too_many_turns
 
 
 def read_paths(
@@ -105,15 +106,9 @@ def _from_text(document: DocumentInput, text: str, place: str) -> IncomingDocume
 def _from_turns(document: DocumentInput, turns: tuple[Turn, ...], place: str) -> IncomingDocument:
     given_turns = [turn.model_dump(exclude_unset=True) for turn in turns]
     sha256 = hashlib.sha256(canonical(given_turns)).hexdigest()
-    transcript = Transcript(turns=turns)
-    words = _bad(nobody_speaks()) if transcript.is_blank() else _Words(transcript)
+    words = _words_of(turns)
     given = _given(document)
     return _incoming(DocumentFields.model_validate(given), given | {"turns": {"sha256": sha256}}, sha256, words, place)
-
-
-def _given(document: DocumentInput) -> dict[str, Any]:
-    """Every field as the caller gave it, but for the words."""
-    return document.model_dump(mode="json", exclude_unset=True, exclude={"transcript", "turns"})
 
 
 class _Words(NamedTuple):
@@ -122,6 +117,18 @@ class _Words(NamedTuple):
     transcript: Transcript | None
     fault: Fault | None = None
     warnings: tuple[Warning, ...] = ()
+
+
+def _words_of(turns: tuple[Turn, ...]) -> _Words:
+    if len(turns) > MAX_TURNS:
+        return _bad(too_many_turns())
+    transcript = Transcript(turns=turns)
+    return _bad(nobody_speaks()) if transcript.is_blank() else _Words(transcript)
+
+
+def _given(document: DocumentInput) -> dict[str, Any]:
+    """Every field as the caller gave it, but for the words."""
+    return document.model_dump(mode="json", exclude_unset=True, exclude={"transcript", "turns"})
 
 
 def _words(data: bytes | None) -> _Words:

@@ -56,5 +56,10 @@ def bounded(turns: Iterable[_T]) -> Iterator[_T]:
     """The same turns or cues; raises ItemFailure(unreadable_input) when they are more than any call has."""
     for count, turn in enumerate(turns):
         if count >= MAX_TURNS:
-            raise ItemFailure("unreadable_input", f"more than {MAX_TURNS:,} turns: submit one call per document")
+            raise too_many_turns()
         yield turn
+
+
+def too_many_turns() -> ItemFailure:
+    """The fault of a document with more turns than any call has."""
+    return ItemFailure("unreadable_input", f"more than {MAX_TURNS:,} turns: submit one call per document")

@@ -15,6 +15,7 @@ from pipeline.domain.documents import DocumentInput, Fault, IncomingDocument, Wa
 from pipeline.errors import Problem
 from pipeline.transcripts import batch, ndjson
 from pipeline.transcripts.batch import incoming, read_paths
+from pipeline.transcripts.source import MAX_TURNS
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calls"
 LOOKED_FOR = "looked for .txt, .vtt and .srt transcripts and .ndjson or .jsonl files of documents"
@@ -278,3 +279,8 @@ def test_the_example_calls_are_thirteen_documents_of_three_accounts():
     assert [document.fault.code for document in found if document.fault] == ["empty_input"]
     assert not any(document.warnings for document in found)
     assert all(turn.speaker for document in found if document.transcript for turn in document.transcript.turns)
+
+
+def test_a_document_with_more_turns_than_any_call_has_is_a_fault_and_not_a_problem():
+    document = DocumentInput(document_id="d", account_id="a", turns=[{"text": "x"}] * (MAX_TURNS + 1))
+    assert incoming(document, "here").fault.code == "unreadable_input"
