@@ -1,0 +1,92 @@
+"""What a bundle is made of is all there, and stays the same whatever comes late."""
+
+import tempfile
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from ledger_bench import OFFER, work_off
+from ledger_rows import item, rows, submitted, update, value
+
+from exports.freeze import freeze
+from exports.seal import MANIFEST, SEAL
+from pipeline.domain.results import Summary, Usage
+from pipeline.errors import StaleArrow
+from pipeline.ledger import items, jobs, reduction, views
+from pipeline.ledger import reconcile as due
+from pipeline.ledger.items import Outcome
+from pipeline.stages.admit import admit
+from pipeline.stages.process import process
+from pipeline.stages.reconcile import reconcile
+from pipeline.stages.reduce import reduce
+
+
+@pytest.fixture
+def folder():
+    with tempfile.TemporaryDirectory(prefix="callfold-") as name:
+        yield Path(name)
+
+
+def test_a_reducer_whose_rows_another_has_swept_completes_nothing(ledger, settings, bench):
+    job_id = submitted(ledger, settings, 2, concurrency=1)
+    work_off(bench(), admit(ledger, job_id).released[0])
+    reduce_id = uuid4()
+    with ledger.transaction() as tx:
+        reduction.write_group(tx, job_id, reduce_id, [reduction.MergedRow(0, "cf1-a", "{}")], [(0, "[]")])
+    with ledger.transaction() as tx:
+        reduction.discard(tx, job_id)
+    with pytest.raises(StaleArrow), ledger.transaction() as tx:
+        jobs.complete(tx, jobs.lock(tx, job_id), reduce_id, 1, 1)
+    assert reduce(ledger, job_id)
+    assert value(ledger, "SELECT merged_rows FROM jobs") == value(ledger, "SELECT count(*) FROM merged_actions") == 1
+
+
+def test_a_result_that_comes_after_the_export_changes_no_byte_of_it(ledger, settings, folder):
+    job_id = submitted(ledger, settings, 1, deadline_seconds=3_600)
+    (released,) = admit(ledger, job_id).released
+    with ledger.statement() as tx:
+        started = items.start(tx, released, attempt_id=uuid4(), worker="w", lease=60.0, attempt_seconds=600.0)
+    update(ledger, "jobs", "created_at = created_at - interval '2 hours', expires_at = clock_timestamp()", "true")
+    reconcile(ledger, 60.0, "w")
+    reduce(ledger, job_id)
+    first = freeze(ledger, folder / "one", job_id)
+    late = Outcome("succeeded", result_hash="h", summary="late", actions="[]", warnings="[]", input_tokens=7, model="m")
+    with ledger.statement() as tx:
+        assert items.keep_late(tx, started.attempt_id, late)
+    assert freeze(ledger, folder / "two", job_id) == first
+    for name in (MANIFEST, SEAL):
+        one, two = ((folder / host / str(job_id) / "v1" / name).read_bytes() for host in ("one", "two"))
+        assert one == two
+
+
+def test_a_result_that_postgresql_refuses_ends_the_attempt_and_is_not_paid_for_again(ledger, settings, bench):
+    unstorable = Summary.model_construct(
+        summary="An offer.", actions=(OFFER,), usage=Usage(), model="a\0b", warnings=()
+    )
+    job_id = submitted(ledger, settings, 1)
+    (released,) = admit(ledger, job_id).released
+    done = process(bench(unstorable), released)
+    assert done.settled
+    assert item(ledger, job_id).state == "released"  # at once, for its second and last try
+    assert rows(ledger, "SELECT outcome, error_code FROM attempts") == [("requeued", "internal_error")]
+
+
+def test_a_whole_id_wins_over_a_key_that_looks_like_it(ledger, settings):
+    job_id = submitted(ledger, settings, 1)
+    other = submitted(ledger, settings, 1, key=str(job_id))
+    with ledger.statement() as tx:
+        assert views.find_job(tx, str(job_id)) == job_id
+        assert views.find_job(tx, str(other)[:12]) == other
+
+
+def test_no_query_of_a_tick_reads_a_whole_table_that_grows(ledger, settings):
+    """The plan without sequential scans is there for each: an index serves it."""
+    job_id = submitted(ledger, settings, 1)
+    admit(ledger, job_id)
+    with ledger.transaction() as tx:
+        tx.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        statement = due._UNSTARTED.format(bound=due.BOUND)
+        plan = tx.exec_driver_sql("EXPLAIN " + statement, {"lease": 60.0, "grace": 5.0, "longest": 900.0})
+        text = "\n".join(row[0] for row in plan)
+    assert "Seq Scan" not in text
+    assert "attempts_started_at_idx" in text
