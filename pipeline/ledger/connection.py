@@ -26,6 +26,9 @@ _NOT_MIGRATED = frozenset({"42P01", "42703"})
 #: insufficient privilege; without a state, the URL was not even sent
 _TO_DO = {"42501": ": grant the user of DATABASE_URL the schema", None: ": is DATABASE_URL right?"}
 
+#: admin shutdown, crash shutdown, cannot connect now
+_SHUTTING_DOWN = frozenset({"57P01", "57P02", "57P03"})
+
 _KEEPALIVE = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -36,7 +39,7 @@ class Ledger:
         arguments: dict[str, Any] = {
             "connect_timeout": 10,
             "application_name": application,
-            "options": "-c timezone=UTC -c idle_in_transaction_session_timeout=60000",
+            "options": "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c lock_timeout=30000",
             **_KEEPALIVE,
         }
         self._engine = create_engine(
@@ -80,8 +83,9 @@ class Ledger:
         """A server that went away took every pooled connection with it; SQLAlchemy sees that only of its own calls."""
         try:
             yield
-        except psycopg.OperationalError:
-            self._engine.dispose()
+        except psycopg.OperationalError as error:
+            if _went_away(error):
+                self._engine.dispose()
             raise
 
     def close(self) -> None:
@@ -123,12 +127,22 @@ def translated() -> Iterator[None]:
         raise _ours(error, lost=False) from None
 
 
+def _went_away(error: BaseException | None) -> bool:
+    """The connection is gone; a deadlock, a full disk or a lock that was waited for too long leave it as it was."""
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    state = error.sqlstate
+    return state is None or state.startswith("08") or state in _SHUTTING_DOWN
+
+
 def _ours(error: BaseException | None, *, lost: bool) -> LedgerError:
     name, state = type(error).__name__, getattr(error, "sqlstate", None)
     if state in _NOT_MIGRATED:
         return SchemaMismatch("the ledger is not migrated: `callfold doctor` says what to do")
-    if lost or isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+    if lost or isinstance(error, psycopg.InterfaceError) or _went_away(error):
         return LedgerUnavailable(f"PostgreSQL did not answer ({name}): is it running, is DATABASE_URL right?")
+    if isinstance(error, psycopg.OperationalError):
+        return LedgerUnavailable(f"PostgreSQL could not do it now ({name} {state}): its log says why")
     constraint = getattr(getattr(error, "diag", None), "constraint_name", None)
     place = f" on {constraint}" if constraint else ""
     return LedgerError(f"PostgreSQL refuses: {name} {state or ''}{place}" + _TO_DO.get(state, ""))
