@@ -3,7 +3,6 @@
 Never the configured servers: every run empties the ledger and the broker.
 """
 
-import gc
 import json
 import os
 import subprocess
@@ -166,4 +165,3 @@ def bed() -> Iterator[Bed]:
             with psycopg.connect(dsn, autocommit=True) as database:
                 yield Bed(settings, stack.urls.as_env(), ledger, database)
             ledger.close()
-            gc.collect()  # Celery's results are cycles, and ask the backend something when they are deleted: now
