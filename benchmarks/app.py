@@ -29,8 +29,8 @@ def everything(self: Task, _results: Sequence[None]) -> None:
 
 def run_plain_chord(size: int, patience: float) -> float:
     """Seconds from the start of publishing `size` no-op headers until their callback ran."""
-    headers = [nothing.si(number).set(queue=queues.PROCESS.name) for number in range(size)]
-    callback = everything.s().set(queue=queues.REDUCE.name)
+    headers = [nothing.si(number).set(queue=queues.PROCESS.name, ignore_result=True) for number in range(size)]
+    callback = everything.s().set(queue=queues.REDUCE.name, ignore_result=True)
     began = time.time()
     return _called_back_at(chord(headers, app=app)(callback).id, patience) - began
 
