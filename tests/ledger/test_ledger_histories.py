@@ -19,12 +19,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from ledger_bench import SENTENCE
 from ledger_rows import all_items, check, document, rows, update, value
 
 from pipeline.domain.documents import Fault
 from pipeline.domain.lifecycle import TERMINAL, Cancel, Expire, Hold, Item, Lose, Release, Start, apply
-from pipeline.domain.results import Summary
 from pipeline.errors import StaleArrow
 from pipeline.ledger import items, jobs
 from pipeline.ledger.items import Released
@@ -37,8 +35,6 @@ from pipeline.stages.submit import submit
 
 FAR = datetime(2099, 1, 1, tzinfo=UTC)
 ENDS = st.sampled_from([None, None, "not_a_call", "provider_unavailable", "rate_limited", "budget_exhausted"])
-#: What ends a whole job comes after enough has happened in it.
-SELDOM = st.integers(0, 5).map(lambda n: n == 5)
 #: What an event makes of its item, where it is not the state of that name.
 TOLD = {"expired": "failed", "requeued": "open", "held": "open", "released": "open"}
 
@@ -63,23 +59,28 @@ class Histories(RuleBasedStateMachine):
         lanes=st.integers(1, 3),
         tries=st.integers(1, 3),
         at_once=st.integers(0, 3),
+        calm=st.integers(0, 8),
     )
-    def submit(self, bad, lanes, tries, at_once):
+    def submit(self, bad, lanes, tries, at_once, calm):
         fault = {"transcript": None, "fault": Fault(code="empty_input", detail="the file is empty")}
         documents = [document(n).model_copy(update=fault if is_bad else {}) for n, is_bad in enumerate(bad)]
         options = {"concurrency": lanes, "max_attempts": tries}
         self.job_id = submit(self.ledger, self.bench.settings, documents, options, str(uuid4())).job_id
         born = {True: {"state": "failed", "error_code": "empty_input"}, False: {"state": "pending"}}
         self.model = [Item(**born[is_bad], expires_at=FAR, max_attempts=tries) for is_bad in bad]
+        #: How many attempts begin before the job as a whole may end by a cancel or its deadline.
+        self.calm = calm
         if at_once:
             self.admit()
 
+    @precondition(lambda self: not self.admitted)
     @rule()
     def admit(self):
         for released in admit(self.ledger, self.job_id).released:
             self.happened(released.position, Release())
         self.admitted = True
 
+    @precondition(lambda self: self.admitted and self.has("pending"))
     @rule()
     def tick(self):
         """Due retries and free lanes; what it loses or expires has its own rules."""
@@ -135,9 +136,8 @@ class Histories(RuleBasedStateMachine):
         self.settle(data, end)
 
     def report(self, started, end):
-        work = process._Work(calls=[], error_code=end or "", detail="our own sentence" if end else "")
-        if end is None:
-            work.summary = Summary(summary=SENTENCE)
+        self.bench.summarizer("").answers[:] = [end] if end else []
+        work = process._work(self.bench, started)
         event, _, _ = process._verdict(self.bench, started, work)
         before = value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id)
         done = process._settle_once(self.bench, started, work, uuid4())
@@ -159,10 +159,9 @@ class Histories(RuleBasedStateMachine):
             assert not isinstance(command, Process)
         self.happened(position, Lose(self.model[position].attempt_count))
 
-    @rule(now=SELDOM)
-    def cancel(self, now):
-        if not now:
-            return
+    @precondition(lambda self: len(self.started) >= self.calm)
+    @rule()
+    def cancel(self):
         if self.completed:
             with pytest.raises(StaleArrow):
                 cancel(self.ledger, self.job_id)
@@ -172,17 +171,15 @@ class Histories(RuleBasedStateMachine):
         now = datetime.now(UTC)
         self.model = [replace(apply(one, Cancel(), now).item, job_cancelled=True) for one in self.model]
 
-    @precondition(lambda self: not self.expired)
-    @rule(now=SELDOM)
-    def the_deadline_comes(self, now):
-        if not now:
-            return
+    @precondition(lambda self: len(self.started) >= self.calm and not self.expired)
+    @rule()
+    def the_deadline_comes(self):
         update(self.ledger, "jobs", "expires_at = clock_timestamp()", "job_id = %(job)s", job=self.job_id)
         deadline = value(self.ledger, "SELECT expires_at FROM jobs WHERE job_id = %s", self.job_id)
         self.model = [replace(one, expires_at=deadline) for one in self.model]
         self.expired = True
 
-    @precondition(lambda self: self.expired)
+    @precondition(lambda self: self.expired and any(one.state not in TERMINAL for one in self.model))
     @rule()
     def sweep_the_expired(self):
         list(reconcile._expire(self.ledger, 60.0))
@@ -277,8 +274,9 @@ class Histories(RuleBasedStateMachine):
 def test_any_history_gives_the_states_that_the_rules_give(ledger, bench):
     run_state_machine_as_test(
         lambda: Histories(ledger, bench()),
+        _min_steps=25,
         settings=settings(
-            max_examples=10,
+            max_examples=20,
             stateful_step_count=25,
             deadline=timedelta(seconds=10),
             database=None,
