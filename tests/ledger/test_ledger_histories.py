@@ -276,7 +276,7 @@ def test_any_history_gives_the_states_that_the_rules_give(ledger, bench):
         lambda: Histories(ledger, bench()),
         _min_steps=25,
         settings=settings(
-            max_examples=20,
+            max_examples=12,
             stateful_step_count=25,
             deadline=timedelta(seconds=10),
             database=None,
