@@ -14,7 +14,7 @@ from celery import Signature, chord
 from celery.app.task import Context
 from kombu.exceptions import OperationalError
 
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
 from pipeline.stages.process import Processed
 from tasks.app import app

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import Task
 
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 from pipeline.stages.process import Processed
 from pipeline.stages.process import process as process_stage
 from tasks.app import app

@@ -9,8 +9,8 @@ from celery.signals import worker_process_init
 from pipeline.errors import StackError
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings, load
+from pipeline.stages.bench import Bench
 from pipeline.stages.leases import Leases
-from pipeline.stages.process import Bench
 from pipeline.summarizers.registry import Summarizers
 
 _lock = threading.Lock()

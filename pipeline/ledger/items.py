@@ -1,12 +1,12 @@
 r"""An item's arrows: one function, one guarded statement each. No row matched raises StaleArrow.
 
-    pending --release--> released --start--> running --settle--> succeeded | failed | skipped
-       ^------hold----------'                   |
-       ^------settle (requeue) | lose ----------'
-    pending | released | running --sweep(expired)--> failed      pending | released --sweep(cancelled)--> skipped
+    released --start--> running --settle--> succeeded | failed | skipped
+       |                   |
+       '--hold--> pending <'--settle (requeue) | lose
 
 What an event makes of an item is decided in `domain.lifecycle`; here stands whether it still may. Transitions that
 show outside raise the job's version by one and append one event with it; the caller holds the job row's lock.
+Releases stand in `releases.py`, sweeps of thousands in `sweeps.py`.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,7 @@ from pipeline.errors import StaleArrow
 from pipeline.ledger.attempts import Call, recording
 from pipeline.ledger.connection import Statement, Transaction, together
 from pipeline.ledger.jobs import LockedJob
-
-SWEEP_SIZE = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """A document that was given a lane: what its message says."""
-
-    job_id: UUID
-    position: int
-    dispatch_id: UUID
+from pipeline.ledger.releases import Released, releasing
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,86 +75,6 @@ class Outcome:
     output_tokens: int | None = None
     cost_usd: float | None = None
     model: str | None = None
-
-
-_FREE_LANES = """
-SELECT lane
-  FROM generate_series(0, %(concurrency)s - 1) AS lane
- WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.job_id = %(job)s AND items.lane = lane.lane)
- ORDER BY lane
- LIMIT %(wanted)s
-"""
-
-
-def free_lanes(tx: Transaction, job: LockedJob, wanted: int) -> list[int]:
-    """The lowest free lanes below the job's concurrency."""
-    parameters = {"job": job.job_id, "concurrency": job.concurrency, "wanted": wanted}
-    return list(tx.exec_driver_sql(_FREE_LANES, parameters).scalars())
-
-
-# Retries that are due go first, then documents that never had a turn. A paused gate or a reached deadline releases
-# nothing.
-_RELEASE = """
-WITH open_gate AS (
-    SELECT 1 WHERE NOT EXISTS (
-        SELECT 1 FROM gates WHERE profile = %(profile)s AND paused_until > %(now)s)
-), due AS (
-    SELECT position, available_at FROM items, open_gate
-     WHERE job_id = %(job)s AND available_at <= %(now)s
-     ORDER BY available_at, position LIMIT %(wanted)s
-), fresh AS (
-    SELECT position FROM items, open_gate
-     WHERE job_id = %(job)s AND position >= %(next_position)s AND state = 'pending' AND available_at IS NULL
-     ORDER BY position LIMIT %(wanted)s - (SELECT count(*) FROM due)
-), chosen AS (
-    SELECT position, row_number() OVER () AS n
-      FROM (SELECT position FROM due UNION ALL SELECT position FROM fresh) AS both_kinds
-), free AS (
-    SELECT lane, row_number() OVER () AS n
-      FROM unnest(%(lanes)s::int[]) AS lane
-     WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.job_id = %(job)s AND items.lane = lane.lane)
-), released AS (
-    UPDATE items
-       SET state = 'released', version = version + 1, available_at = NULL,
-           lane = free.lane, dispatch_id = (%(dispatches)s::uuid[])[n],
-           released_at = %(now)s, published_at = %(now)s, publishes = 1
-      FROM chosen JOIN free USING (n)
-     WHERE items.job_id = %(job)s AND items.position = chosen.position AND items.state = 'pending'
-    RETURNING items.job_id, items.position, items.dispatch_id
-), counted AS (
-    UPDATE jobs
-       SET pending = pending - n, running = running + n, nudged_at = NULL, nudges = 0,
-           next_position = greatest(next_position, (SELECT max(position) + 1 FROM fresh JOIN released USING (position)))
-      FROM (SELECT count(*) AS n FROM released) AS released_rows
-     WHERE job_id = %(job)s AND state = 'running' AND n > 0
-    RETURNING job_id
-)
-SELECT job_id, position, dispatch_id FROM released
-"""
-
-
-def release(tx: Transaction, job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> list[Released]:
-    """pending -> released for up to `len(lanes)` documents; fewer, or none, where nothing may go or a lane is taken.
-
-    Raises no version: it is one transition with the admit, the settle or the opening of a lane (`announce`).
-    """
-    [rows] = together(tx, _releasing(job, lanes, dispatches))
-    return [Released(*row) for row in rows]
-
-
-def _releasing(job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) -> Statement:
-    if job.state != "running" or job.expired:
-        lanes = ()
-    parameters = {
-        "job": job.job_id,
-        "profile": job.profile,
-        "now": job.now,
-        "wanted": len(lanes),
-        "next_position": job.next_position,
-        "lanes": list(lanes),
-        "dispatches": list(dispatches),
-    }
-    return Statement(_RELEASE, parameters)
 
 
 # One row by its key: no job lock is needed, for nothing shows outside. A cancel that commits at the same moment comes
@@ -359,7 +269,7 @@ def settle_and_release(
         tx,
         _settling(job, held, item, kind, outcome),
         recording(held.attempt_id, calls),
-        _releasing(job, lanes, [dispatch]),
+        releasing(job, lanes, [dispatch]),
     )
     return _freed_lane(settled), next((Released(*row) for row in released), None)
 
@@ -410,112 +320,3 @@ def keep_late(tx: Transaction, attempt_id: UUID, outcome: Outcome) -> bool:
 
 def _outcome_parameters(outcome: Outcome) -> dict[str, Any]:
     return {name: getattr(outcome, name) for name in Outcome.__slots__}
-
-
-_RENEW = """
-UPDATE items
-   SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second', attempt_until)
- WHERE (job_id, position) IN (
-        SELECT job_id, position FROM items
-         WHERE lane IS NOT NULL AND state = 'running' AND attempt_id = ANY(%(attempts)s)
-           FOR UPDATE SKIP LOCKED)
-"""
-
-
-def renew_leases(tx: Transaction, attempts: Sequence[UUID], lease: float) -> int:
-    """Renew the leases of a process's attempts by one statement, never past an attempt's deadline. Returns how many."""
-    return tx.exec_driver_sql(_RENEW, {"attempts": list(attempts), "lease": lease}).rowcount
-
-
-# Numbered in position order: one version and one event each, in one statement.
-_SWEEP = """
-WITH swept AS (
-    SELECT job_id, position, attempt_count, attempt_id, state, row_number() OVER (ORDER BY position) AS n
-      FROM (SELECT * FROM items
-             WHERE job_id = %(job)s AND state = ANY(%(states)s)
-             ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
-), ended AS (
-    UPDATE items
-       SET state = %(state)s, version = items.version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
-           attempt_until = NULL, available_at = NULL, suspect = false, progress = 0, error_code = %(code)s,
-           finished_at = %(at)s
-      FROM swept
-     WHERE items.job_id = swept.job_id AND items.position = swept.position
-), attempt AS (
-    UPDATE attempts SET ended_at = %(at)s, outcome = %(outcome)s, error_code = %(code)s
-      FROM swept
-     WHERE attempts.attempt_id = swept.attempt_id AND swept.state = 'running' AND attempts.outcome IS NULL
-), tally AS (
-    SELECT count(*) AS n, count(*) FILTER (WHERE state = 'pending') AS were_pending FROM swept
-), counted AS (
-    UPDATE jobs
-       SET version = version + n, pending = pending - were_pending, running = running - (n - were_pending),
-           failed = failed + CASE WHEN %(state)s = 'failed' THEN n ELSE 0 END,
-           skipped = skipped + CASE WHEN %(state)s = 'skipped' THEN n ELSE 0 END
-      FROM tally
-     WHERE job_id = %(job)s AND n > 0
-    RETURNING jobs.version - n AS before
-), event AS (
-    INSERT INTO events (job_id, version, kind, position, attempt, error_code, at)
-    SELECT job_id, before + swept.n, %(kind)s, position, nullif(attempt_count, 0), %(code)s, %(at)s
-      FROM swept, counted
-)
-SELECT n FROM tally
-"""
-
-
-def sweep_cancelled(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
-    """pending | released -> skipped(cancelled), up to `limit` items of a cancelled job; returns how many."""
-    return _sweep(tx, job, ["pending", "released"], "skipped", "cancelled", job.now, limit)
-
-
-def sweep_expired(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
-    """Any open item -> failed(expired), stamped at the deadline, up to `limit` items; returns how many."""
-    if not job.expired:
-        return 0
-    return _sweep(tx, job, ["pending", "released", "running"], "failed", "expired", job.expires_at, limit)
-
-
-def _sweep(tx: Transaction, job: LockedJob, states: list[str], state: str, code: str, at: datetime, limit: int) -> int:
-    parameters = {
-        "job": job.job_id,
-        "states": states,
-        "state": state,
-        "code": code,
-        "kind": code if code == "expired" else "skipped",
-        "outcome": "expired" if code == "expired" else "skipped",
-        "at": at,
-        "limit": limit,
-    }
-    swept: int = tx.exec_driver_sql(_SWEEP, parameters).scalar_one()
-    return swept
-
-
-_RELEASED_AS = """
-SELECT job_id, position, dispatch_id FROM items
- WHERE job_id = %(job)s AND lane IS NOT NULL AND state = 'released' AND dispatch_id = %(dispatch)s
-"""
-
-
-def released_as(tx: Transaction, job_id: UUID, dispatch_id: UUID) -> Released | None:
-    """The document that was released under this dispatch and has not started: for a COMMIT whose answer was lost."""
-    row = tx.exec_driver_sql(_RELEASED_AS, {"job": job_id, "dispatch": dispatch_id}).one_or_none()
-    return Released(*row) if row is not None else None
-
-
-_ANNOUNCE = """
-WITH counted AS (
-    UPDATE jobs SET version = version + %(n)s WHERE job_id = %(job)s RETURNING version - %(n)s AS before
-)
-INSERT INTO events (job_id, version, kind, position, at)
-SELECT %(job)s, before + n, 'released', position, %(now)s
-  FROM counted, unnest(%(positions)s::int[]) WITH ORDINALITY AS released(position, n)
-"""
-
-
-def announce(tx: Transaction, job: LockedJob, released: Sequence[Released]) -> None:
-    """One version and event per document that was released without a settle (reconcile opens lanes so)."""
-    if released:
-        positions = [one.position for one in released]
-        parameters = {"job": job.job_id, "n": len(positions), "positions": positions, "now": job.now}
-        tx.exec_driver_sql(_ANNOUNCE, parameters)

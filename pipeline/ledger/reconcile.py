@@ -4,12 +4,11 @@ A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for a
 that its own flow sends usually makes that needless.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from pipeline.ledger.connection import Transaction
-from pipeline.ledger.items import Held, Released
+from pipeline.ledger.releases import Released
 
 BOUND = 100
 
@@ -29,22 +28,6 @@ def record_tick(tx: Transaction, worker: str) -> float:
         {"worker": worker},
     ).scalar_one()
     return gap
-
-
-_GRANT = """
-UPDATE items
-   SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second', attempt_until)
- WHERE (job_id, position) IN (
-        SELECT job_id, position FROM items
-         WHERE lane IS NOT NULL AND state = 'running'
-           AND lease_until < clock_timestamp() + %(lease)s * interval '1 second'
-           FOR UPDATE SKIP LOCKED)
-"""
-
-
-def grant_leases(tx: Transaction, lease: float) -> int:
-    """Give every running attempt a fresh lease: after a gap nobody could renew, so an expiry means nothing."""
-    return tx.exec_driver_sql(_GRANT, {"lease": lease}).rowcount
 
 
 Hop = Literal["admit", "reduce", "freeze"]
@@ -76,23 +59,6 @@ def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
     """Jobs whose next hop is overdue. First seen, they get a twelfth of a lease; then doubling, at most 15 leases."""
     statement = _NUDGE.format(condition=_DUE_HOPS[hop], bound=BOUND)
     return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class Lost(Held):
-    """A running item whose lease ran out; `past_deadline` where that is the attempt's own wall clock."""
-
-    past_deadline: bool
-
-
-def lost_leases(tx: Transaction) -> list[Lost]:
-    """Running items whose lease ran out, oldest first."""
-    rows = tx.exec_driver_sql(
-        "SELECT job_id, position, attempt_id, attempt_count, charged, attempt_until <= clock_timestamp() FROM items "
-        f"WHERE lane IS NOT NULL AND state = 'running' AND lease_until < clock_timestamp() "
-        f"ORDER BY lease_until LIMIT {BOUND}"
-    )
-    return [Lost(*row) for row in rows]
 
 
 # A later release that has started shows that the queue has moved past this one: its message is lost. Otherwise it may

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
-from pipeline.ledger import items, jobs
+from pipeline.ledger import jobs, releases
 from pipeline.ledger.connection import Ledger
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 from pipeline.stages.commands import Command, Reduce
 
 
@@ -25,7 +25,7 @@ def admit(ledger: Ledger, job_id: UUID) -> Admitted:
             return Admitted()
         jobs.admit(tx, job)
         lanes = range(min(job.concurrency, job.pending))
-        released = items.release(tx, replace(job, state="running"), lanes, [uuid4() for _ in lanes])
+        released = releases.release(tx, replace(job, state="running"), lanes, [uuid4() for _ in lanes])
     if job.pending == 0:
         return Admitted(commands=(Reduce(job_id),))
     return Admitted(tuple(released))

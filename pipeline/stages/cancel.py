@@ -4,7 +4,7 @@ from uuid import UUID
 
 import structlog
 
-from pipeline.ledger import items, jobs
+from pipeline.ledger import jobs, sweeps
 from pipeline.ledger.connection import Ledger
 from pipeline.stages.commands import Command, Freeze
 
@@ -35,5 +35,5 @@ def drain_some(ledger: Ledger, job_id: UUID) -> tuple[int, tuple[Command, ...]]:
         job = jobs.lock(tx, job_id)
         if job.state != "cancelled":
             return 0, ()
-        swept = items.sweep_expired(tx, job) if job.expired else items.sweep_cancelled(tx, job)
+        swept = sweeps.expired(tx, job) if job.expired else sweeps.cancelled(tx, job)
     return swept, (Freeze(job_id),) if job.pending + job.running == swept else ()

@@ -6,7 +6,7 @@ Losing one is harmless: reconcile asks again.
 from dataclasses import dataclass
 from uuid import UUID
 
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import structlog
 
-from pipeline.ledger import items
+from pipeline.ledger import leases
 from pipeline.ledger.connection import Ledger
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class Leases:
     def _renew(self, attempts: list[UUID]) -> None:
         try:
             with self._ledger.session() as tx:
-                items.renew_leases(tx, attempts, self._lease)
+                leases.renew(tx, attempts, self._lease)
         except Exception as error:  # noqa: BLE001 - nobody starts this thread again, and one renewal is not all
             # Nothing is lost by it: reconcile grants a lease after a gap, and a settle counts until a later start.
             log.warning("leases.not_renewed", attempts=len(attempts), error=type(error).__name__)

@@ -16,11 +16,11 @@ import structlog
 from pipeline.domain import failure, lifecycle
 from pipeline.domain.lifecycle import Fail, Item, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import attempts, items, jobs, submissions
+from pipeline.ledger import attempts, items, jobs, leases, releases, submissions, sweeps
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
-from pipeline.ledger.reconcile import Lost
+from pipeline.ledger.leases import Lost
 from pipeline.stages.cancel import drain_some
 from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
 
@@ -59,7 +59,7 @@ def _note_tick(ledger: Ledger, lease: float, worker: str) -> None:
     with ledger.statement() as tx:
         gap = due.record_tick(tx, worker)
         if gap > lease / 2:
-            log.warning("reconcile.gap", seconds=round(gap, 1), granted=due.grant_leases(tx, lease))
+            log.warning("reconcile.gap", seconds=round(gap, 1), granted=leases.grant(tx, lease))
 
 
 def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:
@@ -72,7 +72,7 @@ def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:
 def _expire_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
     with ledger.transaction() as tx:
         job = jobs.lock(tx, job_id)
-        swept = items.sweep_expired(tx, job)
+        swept = sweeps.expired(tx, job)
     log.warning("reconcile.expired", job_id=str(job_id), documents=swept)
     yield from _after_sweep(job, swept)
 
@@ -96,7 +96,7 @@ def _drain_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
 
 def _lose(ledger: Ledger, _lease: float) -> Iterator[Command]:
     with ledger.statement() as tx:
-        found = due.lost_leases(tx)
+        found = leases.lost(tx)
     for held in found:
         yield from _guarded(_lose_one, ledger, held)
 
@@ -178,9 +178,9 @@ def _open_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
         wanted = min(job.concurrency - job.running, job.pending)
         if job.state != "running" or wanted <= 0:
             return
-        lanes = items.free_lanes(tx, job, wanted)
-        released = items.release(tx, job, lanes, [uuid4() for _ in lanes])
-        items.announce(tx, job, released)
+        lanes = releases.free_lanes(tx, job, wanted)
+        released = releases.release(tx, job, lanes, [uuid4() for _ in lanes])
+        releases.announce(tx, job, released)
     for one in released:
         yield Process(one)
 

@@ -3,8 +3,9 @@
 from pipeline.domain.actions import ProposedAction, Quote
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
+from pipeline.stages.bench import Bench
 from pipeline.stages.leases import Leases
-from pipeline.stages.process import Bench, process
+from pipeline.stages.process import process
 
 SENTENCE = "We will send the offer on Monday."
 OFFER = ProposedAction(kind="follow_up", text="Send the offer", owner="Ann", quotes=(Quote(quote=SENTENCE),))

@@ -12,8 +12,9 @@ from ledger_rows import KINDS, OPEN_KINDS, check, insert, item, new_job, rows, s
 from pipeline.domain import lifecycle
 from pipeline.domain.lifecycle import Cancel, Expire, Fail, Hold, Item, Lose, Release, Start, Succeed, apply
 from pipeline.errors import StaleArrow
-from pipeline.ledger import items, jobs
-from pipeline.ledger.items import Held, Outcome, Released
+from pipeline.ledger import items, jobs, leases, releases, sweeps
+from pipeline.ledger.items import Held, Outcome
+from pipeline.ledger.releases import Released
 
 UNTIL = datetime(2099, 1, 1, tzinfo=UTC)
 RESULT = Outcome("succeeded", result_hash="hash-1", summary="said", actions="[]", warnings="[]")
@@ -58,8 +59,8 @@ def test_release_takes_pending_items_of_running_jobs_and_no_others(tx, each_job)
     for case, job_id in each_job():
         before, all_before = item(tx, job_id), snapshot(tx, job_id)
         job = jobs.lock(tx, job_id)
-        released = items.release(tx, job, [3], [uuid4()])
-        items.announce(tx, job, released)
+        released = releases.release(tx, job, [3], [uuid4()])
+        releases.announce(tx, job, released)
         expected = apply(before, Release(), job.now)
         if expected.changed and expected.item.state == "released":
             assert item(tx, job_id) == expected.item, case
@@ -75,7 +76,7 @@ def test_nothing_is_released_or_started_while_the_gate_is_paused(tx):
     for kind in OPEN_KINDS:
         job_id = new_job(tx, [kind], profile="paused")
         before = snapshot(tx, job_id)
-        assert items.release(tx, jobs.lock(tx, job_id), [3], [uuid4()]) == []
+        assert releases.release(tx, jobs.lock(tx, job_id), [3], [uuid4()]) == []
         assert start(tx, job_id, dispatch_of(tx, job_id)) is None
         assert snapshot(tx, job_id) == before
 
@@ -141,7 +142,7 @@ def test_a_cancelled_jobs_sweep_skips_what_has_not_started(tx, each_job):
         if value(tx, "SELECT state FROM jobs WHERE job_id = %s", job_id) != "cancelled":
             continue
         before, job = item(tx, job_id), jobs.lock(tx, job_id)
-        swept = items.sweep_cancelled(tx, job)
+        swept = sweeps.cancelled(tx, job)
         # It stamps its own moment: the deadline has a sweep of its own.
         expected = apply(replace(before, expires_at=UNTIL), Cancel(), job.now)
         assert swept == expected.changed
@@ -152,7 +153,7 @@ def test_a_cancelled_jobs_sweep_skips_what_has_not_started(tx, each_job):
 def test_the_deadlines_sweep_fails_every_open_item_at_the_deadline_itself(tx, each_job):
     for case, job_id in each_job():
         before, job = item(tx, job_id), jobs.lock(tx, job_id)
-        swept = items.sweep_expired(tx, job)
+        swept = sweeps.expired(tx, job)
         expected = apply(before, Expire(), job.now)
         assert swept == expected.changed
         assert item(tx, job_id) == expected.item, case
@@ -163,7 +164,7 @@ def test_the_deadlines_sweep_fails_every_open_item_at_the_deadline_itself(tx, ea
 def test_a_sweep_takes_as_many_as_it_may_in_order_of_position(tx):
     job_id = new_job(tx, ["fresh", "released", "running", "fresh", "fresh"], state="cancelled")
     for swept, left in ((2, {2, 3, 4}), (2, {2}), (0, {2})):
-        assert items.sweep_cancelled(tx, jobs.lock(tx, job_id), limit=2) == swept
+        assert sweeps.cancelled(tx, jobs.lock(tx, job_id), limit=2) == swept
         found = rows(tx, "SELECT position FROM items WHERE job_id = %s AND finished_at IS NULL", job_id)
         assert {row.position for row in found} == left
         check(tx, job_id)
@@ -175,22 +176,22 @@ def test_a_late_result_and_a_renewal_never_move_an_item(tx, each_job):
         before, attempt_id = item(tx, job_id), held(tx, job_id, right=True).attempt_id
         kept = items.keep_late(tx, attempt_id, RESULT)
         assert kept == (KINDS[kind].get("attempt", "never tried") in {None, "lost"}), case
-        assert items.renew_leases(tx, [attempt_id], 30.0) == (kind == "running")
+        assert leases.renew(tx, [attempt_id], 30.0) == (kind == "running")
         assert item(tx, job_id) == before
         check(tx, job_id)
 
 
 def test_a_lease_is_never_renewed_past_the_attempts_deadline(tx):
     job_id = new_job(tx, ["running"])
-    assert items.renew_leases(tx, [held(tx, job_id, right=True).attempt_id], 10_000.0) == 1
+    assert leases.renew(tx, [held(tx, job_id, right=True).attempt_id], 10_000.0) == 1
     assert value(tx, "SELECT lease_until = attempt_until FROM items WHERE job_id = %s", job_id)
 
 
 def test_a_release_takes_retries_that_are_due_and_then_the_next_positions(tx):
     job_id = new_job(tx, ["succeeded", "waiting", "fresh", "fresh", "suspect"], concurrency=8)
     job = jobs.lock(tx, job_id)
-    released = items.release(tx, job, items.free_lanes(tx, job, 3), [uuid4() for _ in range(3)])
-    items.announce(tx, job, released)
+    released = releases.release(tx, job, releases.free_lanes(tx, job, 3), [uuid4() for _ in range(3)])
+    releases.announce(tx, job, released)
     assert {one.position for one in released} == {1, 2, 4}
     assert value(tx, "SELECT next_position FROM jobs WHERE job_id = %s", job_id) == 3
     check(tx, job_id)

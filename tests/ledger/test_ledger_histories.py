@@ -25,13 +25,14 @@ from pipeline.domain.documents import Fault
 from pipeline.domain.lifecycle import TERMINAL, Cancel, Expire, Hold, Item, Lose, Release, Start, apply
 from pipeline.errors import StaleArrow
 from pipeline.ledger import items, jobs
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 from pipeline.stages import process, reconcile
 from pipeline.stages.admit import admit
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Process
 from pipeline.stages.reduce import reduce
 from pipeline.stages.submit import submit
+from pipeline.stages.work import work as work_on
 
 FAR = datetime(2099, 1, 1, tzinfo=UTC)
 ENDS = st.sampled_from([None, None, "not_a_call", "provider_unavailable", "rate_limited", "budget_exhausted"])
@@ -137,7 +138,7 @@ class Histories(RuleBasedStateMachine):
 
     def report(self, started, end):
         self.bench.summarizer("").answers[:] = [end] if end else []
-        work = process._work(self.bench, started)
+        work = work_on(self.bench, started)
         event, _, _ = process._verdict(self.bench, started, work)
         before = value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id)
         done = process._settle_once(self.bench, started, work, uuid4())

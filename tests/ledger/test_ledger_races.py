@@ -11,7 +11,7 @@ from ledger_rows import check, item, new_job, rows, submitted, value
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
 from pipeline.ledger import items
-from pipeline.ledger.items import Released
+from pipeline.ledger.releases import Released
 from pipeline.stages.admit import admit
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Freeze, Reduce

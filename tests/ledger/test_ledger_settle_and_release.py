@@ -7,7 +7,7 @@ from ledger_rows import check, item, new_job, rows, snapshot
 
 from pipeline.domain.lifecycle import Item, Succeed, apply
 from pipeline.errors import LedgerError, LedgerUnavailable, StaleArrow
-from pipeline.ledger import items, jobs
+from pipeline.ledger import items, jobs, releases
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.connection import Statement, together
 from pipeline.ledger.items import Held, Outcome
@@ -51,7 +51,7 @@ def test_a_settle_that_does_not_apply_releases_and_records_nothing(ledger):
 def test_a_lane_that_is_taken_is_left_alone_and_no_document_is_passed_over(ledger):
     job_id = new_job(ledger, ["running", "fresh", "fresh"], concurrency=8)
     with ledger.transaction() as tx:
-        released = items.release(tx, jobs.lock(tx, job_id), [0, 5], [uuid4(), uuid4()])
+        released = releases.release(tx, jobs.lock(tx, job_id), [0, 5], [uuid4(), uuid4()])
     assert [one.position for one in released] == [1]
     found = rows(ledger, "SELECT position, lane FROM items WHERE job_id = %s AND lane IS NOT NULL ORDER BY 1", job_id)
     assert found == [(0, 0), (1, 5)]

@@ -1,0 +1,76 @@
+"""Sweeps: what a cancel or the deadline ends, by the thousand.
+
+    pending | released | running --expire--> failed(expired)      pending | released --cancel--> skipped(cancelled)
+
+The caller holds the job row's lock.
+"""
+
+from datetime import datetime
+
+from pipeline.ledger.connection import Transaction
+from pipeline.ledger.jobs import LockedJob
+
+SWEEP_SIZE = 1_000
+
+# Numbered in position order: one version and one event each, in one statement.
+_SWEEP = """
+WITH swept AS (
+    SELECT job_id, position, attempt_count, attempt_id, state, row_number() OVER (ORDER BY position) AS n
+      FROM (SELECT * FROM items
+             WHERE job_id = %(job)s AND state = ANY(%(states)s)
+             ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
+), ended AS (
+    UPDATE items
+       SET state = %(state)s, version = items.version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
+           attempt_until = NULL, available_at = NULL, suspect = false, progress = 0, error_code = %(code)s,
+           finished_at = %(at)s
+      FROM swept
+     WHERE items.job_id = swept.job_id AND items.position = swept.position
+), attempt AS (
+    UPDATE attempts SET ended_at = %(at)s, outcome = %(outcome)s, error_code = %(code)s
+      FROM swept
+     WHERE attempts.attempt_id = swept.attempt_id AND swept.state = 'running' AND attempts.outcome IS NULL
+), tally AS (
+    SELECT count(*) AS n, count(*) FILTER (WHERE state = 'pending') AS were_pending FROM swept
+), counted AS (
+    UPDATE jobs
+       SET version = version + n, pending = pending - were_pending, running = running - (n - were_pending),
+           failed = failed + CASE WHEN %(state)s = 'failed' THEN n ELSE 0 END,
+           skipped = skipped + CASE WHEN %(state)s = 'skipped' THEN n ELSE 0 END
+      FROM tally
+     WHERE job_id = %(job)s AND n > 0
+    RETURNING jobs.version - n AS before
+), event AS (
+    INSERT INTO events (job_id, version, kind, position, attempt, error_code, at)
+    SELECT job_id, before + swept.n, %(kind)s, position, nullif(attempt_count, 0), %(code)s, %(at)s
+      FROM swept, counted
+)
+SELECT n FROM tally
+"""
+
+
+def cancelled(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
+    """pending | released -> skipped(cancelled), up to `limit` items of a cancelled job; returns how many."""
+    return _sweep(tx, job, ["pending", "released"], "skipped", "cancelled", job.now, limit)
+
+
+def expired(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
+    """Any open item -> failed(expired), stamped at the deadline, up to `limit` items; returns how many."""
+    if not job.expired:
+        return 0
+    return _sweep(tx, job, ["pending", "released", "running"], "failed", "expired", job.expires_at, limit)
+
+
+def _sweep(tx: Transaction, job: LockedJob, states: list[str], state: str, code: str, at: datetime, limit: int) -> int:
+    parameters = {
+        "job": job.job_id,
+        "states": states,
+        "state": state,
+        "code": code,
+        "kind": code if code == "expired" else "skipped",
+        "outcome": "expired" if code == "expired" else "skipped",
+        "at": at,
+        "limit": limit,
+    }
+    swept: int = tx.exec_driver_sql(_SWEEP, parameters).scalar_one()
+    return swept
