@@ -9,10 +9,11 @@ from pipeline.stack.signals import deferred, ending_in_order
 
 
 def test_a_terminated_owner_leaves_by_an_exception_with_the_shells_exit_code():
+    before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as caught, ending_in_order():
         signal.raise_signal(signal.SIGTERM)
     assert caught.value.code == 128 + signal.SIGTERM
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.parametrize(("number", "leaves_by"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
