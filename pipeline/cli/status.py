@@ -26,7 +26,8 @@ def status(job: arguments.JobName, as_json: arguments.Json = False) -> None:
 def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None:
     job, counts = glance.job, glance.job.counts
     screen.line(f"job {job.job_id}, key {job.idempotency_key}")
-    screen.line(f"{job.state}; created {job.created_at:%Y-%m-%d %H:%M:%S} UTC, open until {job.expires_at:%d %H:%M:%S}")
+    deadline = f", deadline {job.expires_at:%Y-%m-%d %H:%M:%S} UTC" if counts.pending + counts.running else ""
+    screen.line(f"{job.state}; created {job.created_at:%Y-%m-%d %H:%M:%S} UTC{deadline}")
     screen.line(
         f"{counts.total} documents: {counts.succeeded} succeeded, {counts.failed} failed, {counts.skipped} skipped, "
         f"{counts.running} running, {counts.pending} pending"
