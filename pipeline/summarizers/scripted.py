@@ -5,8 +5,8 @@
      "documents": {"doc-7": [{"do": "fail", "code": "rate_limited", "retry_after": 0.2}, {"do": "succeed"}]}}
 
 The item's attempt number chooses the step, the last one repeats. Steps: succeed (with `output`, a Summary, or
-`raw`, a model's text), fail, crash (SIGKILL to its own process); each may wait `seconds` first. Without a
-script it always succeeds at once, which benchmarks use.
+`raw`, a model's text), fail, crash (SIGKILL to its own process); each may first wait `seconds`, or `until` a file is
+there. Without a script it always succeeds at once, which benchmarks use.
 """
 
 import json
@@ -16,21 +16,30 @@ import time
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.domain.documents import Seconds
+from pipeline.domain.failure import POLICIES
 from pipeline.domain.results import Summary
 from pipeline.errors import InvalidRequest, ItemFailure, Problem
 from pipeline.summarizers.output import parse_output
 from pipeline.summarizers.port import SummaryRequest
 
 CONSTANT = Summary(summary="A scripted summary.", model="scripted")
+_LOOK_SECONDS = 0.02
+
+
+def _with_policy(code: str) -> str:
+    if code not in POLICIES:
+        raise ValueError("no such error code: take one of domain.failure.POLICIES")
+    return code
 
 
 class _Step(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seconds: Seconds = 0
+    until: Path | None = None
 
 
 class _Succeed(_Step):
@@ -44,7 +53,7 @@ class _Succeed(_Step):
 
 class _Fail(_Step):
     do: Literal["fail"]
-    code: str
+    code: Annotated[str, AfterValidator(_with_policy)]
     retry_after: Seconds | None = None
 
     def end(self) -> Summary:
@@ -86,7 +95,7 @@ class Scripted:
             _append(self._script.journal, request)
         steps = self._script.documents.get(request.fields.document_id, self._script.default)
         step = steps[min(request.attempt_number, len(steps)) - 1]
-        _wait(step.seconds, request.deadline_seconds)
+        _wait(step, time.monotonic() + request.deadline_seconds)
         return step.end()
 
 
@@ -117,8 +126,14 @@ def _append(journal: Path, request: SummaryRequest) -> None:
         os.close(descriptor)
 
 
-def _wait(seconds: float, deadline_seconds: float) -> None:
-    if seconds:
-        time.sleep(max(0.0, min(seconds, deadline_seconds)))
-    if seconds > deadline_seconds:
+def _wait(step: _Step, deadline: float) -> None:
+    _sleep(step.seconds, deadline)
+    while step.until is not None and not step.until.exists():
+        _sleep(_LOOK_SECONDS, deadline)
+
+
+def _sleep(seconds: float, deadline: float) -> None:
+    left = deadline - time.monotonic()
+    time.sleep(max(0.0, min(seconds, left)))
+    if seconds > left:
         raise ItemFailure("provider_timeout", "no answer before the deadline of the call")

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -78,6 +79,19 @@ def test_a_step_waits_no_longer_than_the_deadline(scripted):
     assert scripted({"default": [{"do": "succeed", "seconds": 0.01}]}).summarize(request()) == CONSTANT
 
 
+def test_a_step_waits_until_a_file_is_there_but_no_longer_than_the_deadline(scripted, tmp_path):
+    signal_file = tmp_path / "go"
+    fake = scripted({"default": [{"do": "succeed", "until": str(signal_file)}]})
+    with pytest.raises(ItemFailure, match="provider_timeout"):
+        fake.summarize(request(deadline=0.05))
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(fake.summarize, request())
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.05)
+        signal_file.touch()
+        assert waiting.result(timeout=60) == CONSTANT
+
+
 def test_a_crash_kills_its_own_process(scripted, tmp_path):
     scripted({"default": [{"do": "crash"}]})
     process = multiprocessing.get_context("spawn").Process(target=crash, args=(tmp_path / "script.json",))
@@ -105,7 +119,14 @@ def test_the_journal_has_one_line_per_call_written_before_anything_else(scripted
 
 @pytest.mark.parametrize(
     "script",
-    [{"default": []}, {"default": [{"do": "dance"}]}, {"documents": {"a": [{"do": "fail"}]}}, {"other": 1}, []],
+    [
+        {"default": []},
+        {"default": [{"do": "dance"}]},
+        {"default": [{"do": "fail", "code": "bad_luck"}]},
+        {"documents": {"a": [{"do": "fail"}]}},
+        {"other": 1},
+        [],
+    ],
 )
 def test_a_script_that_cannot_be_followed_is_refused(scripted, script):
     with pytest.raises(InvalidRequest, match=r"script\.json"):

@@ -70,6 +70,8 @@ class Crew:
         self.folder, self.data = folder, folder / "data"
         self._urls = urls
         self._journal = folder / "calls.ndjson"
+        self._signals = folder / "signals"
+        self._signals.mkdir()
         self._members = {}
         self._contract = None
 
@@ -85,6 +87,12 @@ class Crew:
                 self.run(program)
         self.tend()
         self._journal.write_text("")
+        for given in self._signals.iterdir():
+            given.unlink()
+
+    def give(self, signal):
+        """Let the steps of the script go on that wait `until` this signal."""
+        (self._signals / signal).touch()
 
     def tend(self):
         """Start again what has ended, as `up` does."""

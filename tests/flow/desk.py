@@ -110,6 +110,10 @@ class Desk:
         """Wait until so many documents are final."""
         self.until(job_id, lambda job: job.counts.succeeded + job.counts.failed + job.counts.skipped >= number)
 
+    def until_running(self, job_id, *positions):
+        """Wait until the documents at these positions are all in the hands of an attempt."""
+        wait_for(lambda: {self.items(job_id)[position].state for position in positions} == {"running"})
+
     def bundle(self, job_id, seconds=40.0, meanwhile=lambda: None) -> Bundle:
         """Wait for the job's export, check what must hold of every finished job, and read it."""
         wait_for(lambda: meanwhile() or self._export(job_id), seconds)

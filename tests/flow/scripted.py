@@ -18,9 +18,15 @@ def follow_up(text, quote):
     return {"kind": "follow_up", "text": text, "owner": "Ann", "quotes": [{"quote": quote}]}
 
 
-def succeed(*actions, summary="A scripted summary.", seconds=0.0):
+def until(name):
+    """What a step waits for: the signal that `crew.give` gives, a file in the folder where the workers run."""
+    return {"until": f"signals/{name}"}
+
+
+def succeed(*actions, summary="A scripted summary.", seconds=0.0, **fields):
     """A step of the script."""
     return {
+        **fields,
         "do": "succeed",
         "seconds": seconds,
         "output": {"summary": summary, "actions": actions, "model": "scripted"},

@@ -1,19 +1,23 @@
 """The scenario of the contract: one discovery, one quote that is rate limited, one legal call that never validates."""
 
+from datetime import timedelta
+
 import pytest
-from scripted import call, follow_up, succeed
+from scripted import call, follow_up, succeed, until
 
 PROMISE = "I will send the security paper on Monday."
 PRICE = "We will quote the yearly plan for forty seats."
+#: Longer than our own backoff of a first try: what is waited is the provider's word.
+RETRY_AFTER = 1.5
 
 SCRIPT = {
     "documents": {
         "discovery": [succeed(follow_up("Send the security paper", PROMISE))],
         "quote": [
-            {"do": "fail", "code": "rate_limited", "retry_after": 0.5, "seconds": 0.3},
+            {"do": "fail", "code": "rate_limited", "retry_after": RETRY_AFTER, **until("seen")},
             succeed(follow_up("Quote the yearly plan", PRICE)),
         ],
-        "legal": [{"do": "succeed", "raw": '{"summary": 7}', "seconds": 0.3}],
+        "legal": [{"do": "succeed", "raw": '{"summary": 7}', **until("seen")}],
     }
 }
 
@@ -32,6 +36,7 @@ def test_three_calls_give_three_rows_and_say_which_one_is_missing(crew, open_des
         assert [item.document_id for item in desk.items(job_id) if item.state == "succeeded"] == ["discovery"]
         again = desk.store(documents(), key="tuesday", require=require)
         assert (again.job_id, again.created) == (job_id, False)
+        crew.give("seen")
         bundle = desk.bundle(job_id)
 
     assert [(row["document_id"], row["state"], row["error_code"], row["attempt_count"]) for row in bundle.rows] == [
@@ -39,6 +44,7 @@ def test_three_calls_give_three_rows_and_say_which_one_is_missing(crew, open_des
         ("quote", "succeeded", None, 2),
         ("legal", "failed", "invalid_output", 1),
     ]
+    check_the_wait(desk, [attempt for attempt in desk.attempts(job_id) if attempt.position == 1])
     assert [action["text"] for action in bundle.actions] == ["Send the security paper", "Quote the yearly plan"]
     for action in bundle.actions:
         assert action["group"]["complete"] is False
@@ -52,3 +58,10 @@ def test_three_calls_give_three_rows_and_say_which_one_is_missing(crew, open_des
     ]
     assert desk.job(job_id).state == "completed"
     assert desk.store(documents(), key="tuesday", require=require).job_id == job_id
+
+
+def check_the_wait(desk, quotes):
+    """The rate-limited call came back when the provider's gate opened, and the gate was closed for as long as asked."""
+    limited, again = quotes
+    [(paused_until,)] = desk.query("SELECT paused_until FROM gates")
+    assert limited.ended_at + timedelta(seconds=RETRY_AFTER) <= paused_until <= again.started_at

@@ -5,8 +5,10 @@ import signal
 
 import pytest
 import redis
-from crew import wait_for
-from scripted import call, follow_up, succeed
+from crew import SLOTS, wait_for
+from scripted import call, follow_up, succeed, until
+
+from tasks import queues
 
 PROMISE = "I will send you the minutes of call {name} tomorrow."
 MANY = [call(f"call-{n:03}", PROMISE.format(name=n), account=f"account-{n % 7}") for n in range(200)]
@@ -14,6 +16,14 @@ SCRIPT = {
     "documents": {
         document.document_id: [succeed(follow_up(f"Minutes {n}", PROMISE.format(name=n)), seconds=0.05)]
         for n, document in enumerate(MANY)
+    }
+}
+#: At each of them the worker is killed; where the kill hits nothing, the job never ends.
+HIT = (60, 140)
+HELD = {
+    "documents": {
+        **SCRIPT["documents"],
+        **{MANY[n].document_id: [succeed(**until("never")), *SCRIPT["documents"][MANY[n].document_id]] for n in HIT},
     }
 }
 
@@ -36,17 +46,18 @@ def check_the_many(crew, desk, job_id):
 
 
 def test_kill_9_of_the_process_worker_in_a_run_of_200(crew, open_desk, broker):
-    crew.work(SCRIPT, broker=broker)
+    crew.work(HELD, broker=broker)
     desk = open_desk()
     job_id = desk.submit(MANY)
     with desk.watched(job_id):
-        for settled in (40, 120):
-            desk.until_settled(job_id, settled)
+        for position in HIT:
+            desk.until_running(job_id, position)
             crew.process.kill()
             crew.process.start()
         lost = check_the_many(crew, desk, job_id)
-    assert len(lost) <= 2 * 8
-    assert {attempt.outcome for attempt in lost} <= {"lost"}
+    assert {attempt.position for attempt in lost} >= set(HIT)
+    assert len(lost) <= len(HIT) * SLOTS
+    assert {attempt.outcome for attempt in lost} == {"lost"}
 
 
 def test_a_warm_shutdown_in_a_run_of_200_loses_no_attempt(crew, open_desk):
@@ -63,11 +74,14 @@ def test_a_warm_shutdown_in_a_run_of_200_loses_no_attempt(crew, open_desk):
 def test_flushall_of_redis_in_a_run_of_200(crew, open_desk, servers):
     crew.work(SCRIPT)
     desk = open_desk()
-    job_id = desk.submit(MANY)
+    broker = redis.Redis.from_url(servers.urls.broker)
+    job_id = desk.submit(MANY, concurrency=5 * SLOTS)
     with desk.watched(job_id):
         desk.until_settled(job_id, 60)
-        redis.Redis.from_url(servers.urls.broker).flushall()
+        wait_for(lambda: broker.llen(queues.PROCESS.name))
+        broker.flushall()
         assert check_the_many(crew, desk, job_id) == []
+    assert desk.query("SELECT 1 FROM items WHERE job_id = %s AND publishes > 1", job_id), "no message was lost"
 
 
 def test_flushall_of_redis_between_two_jobs(crew, open_desk, servers):

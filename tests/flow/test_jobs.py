@@ -1,21 +1,25 @@
 """Jobs of every shape, and what can be done to one that runs."""
 
+from datetime import timedelta
+
 import pytest
-from crew import wait_for
-from scripted import call, calls, succeed
+from crew import SLOTS, wait_for
+from scripted import call, calls, succeed, until
 
 from pipeline.ledger import gates
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Freeze
 
+#: A large job: as many documents as the worker has threads end at once, all others when the signal is given.
+LARGE = [call(f"large-{n:03}") for n in range(4 * SLOTS)]
 SCRIPT = {
     "default": [succeed(seconds=0.02)],
     "documents": {
-        "slow": [succeed(seconds=3.0)],
-        "half": [succeed(seconds=0.5)],
-        "half-too": [succeed(seconds=0.5)],
-        "limited": [{"do": "fail", "code": "rate_limited", "retry_after": 1.5, "seconds": 0.3}, succeed()],
+        "slow": [succeed(**until("end"))],
+        "slow-too": [succeed(**until("end"))],
+        "limited": [{"do": "fail", "code": "rate_limited", "retry_after": 1.5, **until("limit")}, succeed()],
         "crowded": [{"do": "fail", "code": "provider_unavailable"}, succeed()],
+        **{document.document_id: [succeed(**until("end"))] for document in LARGE[SLOTS:]},
     },
 }
 BLANK = {"transcript": "", "turns": None}
@@ -47,20 +51,27 @@ def test_a_job_of_documents_that_were_born_failed_completes_without_a_call(crew,
     assert crew.calls() == []
 
 
-def test_a_slow_document_holds_only_its_own_lane(desk):
+def test_a_slow_document_holds_only_its_own_lane(crew, desk):
     job_id = desk.submit([call("slow"), *calls(20)], concurrency=2)
+    desk.until_settled(job_id, 20)
+    assert [item.state for item in desk.items(job_id)] == ["running", *["succeeded"] * 20]
+    crew.give("end")
     desk.bundle(job_id)
-    slow, *others = desk.items(job_id)
-    assert all(other.finished_at < slow.finished_at for other in others)
 
 
-def test_a_small_job_ends_before_a_large_one_that_came_first(desk):
-    large = desk.submit(calls(150))
-    desk.until_settled(large, 8)
-    small = desk.submit(calls(3))
+def test_a_small_job_ends_before_a_large_one_that_came_first(crew, desk):
+    """The messages of both are there before any is worked on; the rest of the large one then takes every thread."""
+    crew.process.pause()
+    try:
+        large = desk.submit(LARGE, concurrency=SLOTS)
+        desk.until(large, lambda job: job.counts.running == SLOTS)
+        small = desk.submit(calls(3))
+        desk.until(small, lambda job: job.counts.running == 3)
+    finally:
+        crew.process.resume()
     desk.bundle(small)
-    left = desk.job(large).counts
-    assert left.pending > 0
+    assert desk.job(large).counts.pending > 0
+    crew.give("end")
     desk.bundle(large)
 
 
@@ -68,14 +79,19 @@ def test_a_document_that_must_wait_gives_its_lane_to_others(desk):
     job_id = desk.submit([call("crowded"), *calls(4)], concurrency=1)
     bundle = desk.bundle(job_id)
     assert [row["attempt_count"] for row in bundle.rows] == [2, 1, 1, 1, 1]
-    crowded, *others = desk.items(job_id)
-    assert all(other.finished_at < crowded.finished_at for other in others)
+    first, *others = sorted(desk.attempts(job_id), key=lambda attempt: attempt.started_at)
+    assert (first.position, others[0].position) == (0, 1)
+    [again] = [attempt for attempt in others if attempt.position == 0]
+    assert again.started_at - first.ended_at >= timedelta(seconds=0.5)  # the shortest backoff of a first try
 
 
-def test_a_rate_limit_pauses_every_lane_and_reconcile_opens_them_again(desk):
-    job_id = desk.submit([call("limited"), call("half"), call("half-too"), *calls(6)], concurrency=3)
+def test_a_rate_limit_pauses_every_lane_and_reconcile_opens_them_again(crew, desk):
+    job_id = desk.submit([call("limited"), call("slow"), call("slow-too"), *calls(6)], concurrency=3)
+    desk.until_running(job_id, 0, 1, 2)
+    crew.give("limit")
     gate = wait_for(lambda: desk.query("SELECT * FROM gates"))[0]
     other = desk.submit(calls(2))
+    crew.give("end")
     bundle = desk.bundle(job_id)
     desk.bundle(other)
     assert [row["attempt_count"] for row in bundle.rows] == [2, *[1] * 8]
@@ -94,7 +110,7 @@ def test_a_released_document_before_a_paused_gate_gives_its_lane_back(crew, desk
         job_id = desk.submit(calls(4), concurrency=2)
         desk.until(job_id, lambda job: job.counts.running == 2)
         with desk.ledger.transaction() as tx:
-            gates.pause(tx, "scripted", 1.0, "rate_limited")
+            gates.pause(tx, "scripted", 3.0, "rate_limited")
     finally:
         crew.process.resume()
     bundle = desk.bundle(job_id)
@@ -103,12 +119,13 @@ def test_a_released_document_before_a_paused_gate_gives_its_lane_back(crew, desk
     assert held == [(0,), (1,)]
 
 
-def test_a_cancelled_job_starts_nothing_more_and_freezes_what_there_is(desk):
-    job_id = desk.submit([call("half"), call("half-too"), *calls(30)], concurrency=2)
-    wait_for(lambda: sum(item.state == "running" for item in desk.items(job_id)) == 2)
+def test_a_cancelled_job_starts_nothing_more_and_freezes_what_there_is(crew, desk):
+    job_id = desk.submit([call("slow"), call("slow-too"), *calls(30)], concurrency=2)
+    desk.until_running(job_id, 0, 1)
     with desk.watched(job_id):
         assert cancel(desk.ledger, job_id) == ()
         assert cancel(desk.ledger, job_id) == ()
+        crew.give("end")
         bundle = desk.bundle(job_id)
     assert bundle.seal["job_state"] == "cancelled"
     assert [row["state"] for row in bundle.rows] == ["succeeded"] * 2 + ["skipped"] * 30
@@ -124,9 +141,13 @@ def test_a_job_cancelled_before_it_was_admitted_is_frozen(desk):
     assert [row["error_code"] for row in bundle.rows] == ["cancelled"] * 3
 
 
-def test_at_its_deadline_a_job_ends_and_a_later_result_is_kept_but_not_applied(desk):
-    job_id = desk.submit([call("slow"), *calls(2)], concurrency=1, deadline_seconds=1)
+def test_at_its_deadline_a_job_ends_and_a_later_result_is_kept_but_not_applied(crew, desk):
+    job_id = desk.submit([call("slow"), *calls(2)], concurrency=1)
+    desk.until_running(job_id, 0)
+    with desk.ledger.transaction() as tx:
+        tx.exec_driver_sql("UPDATE jobs SET expires_at = clock_timestamp() WHERE job_id = %s", (job_id,))
     bundle = desk.bundle(job_id)
+    crew.give("end")
     expires_at = desk.job(job_id).expires_at
     assert [(row["state"], row["error_code"]) for row in bundle.rows] == [("failed", "expired")] * 3
     assert {item.finished_at for item in desk.items(job_id)} == {expires_at}
