@@ -3,6 +3,8 @@
 import ast
 import re
 import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -52,11 +54,83 @@ def test_the_readme_documents_no_setting_that_does_not_exist():
     assert documented == known
 
 
+#: What takes an error code, and as which of its arguments; each may also be given it by keyword.
+TAKES_A_CODE = {"ItemFailure": 0, "decide": 0, "Fail": 1, "Outcome": 1, "_sweep": 4}
+#: Codes that are no literal where a failure is raised: the script of the fake, checked when it is read.
+CHECKED_ELSEWHERE = {("pipeline/summarizers/scripted.py", "self.code")}
+
+
+def codes(path: Path) -> Iterator[tuple[str, ast.expr]]:
+    """Every error code that a module names: who takes it, and the expression."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            place = TAKES_A_CODE.get(name)
+            if place is not None and len(node.args) > place:
+                yield name, node.args[place]
+            yield from ((name, word.value) for word in node.keywords if word.arg == "error_code")
+        elif isinstance(node, ast.Assign):
+            yield from (("error_code", value) for to, value in assigned(node) if to.endswith("error_code"))
+
+
+def assigned(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """What goes where, also where several go at once."""
+    to, value = node.targets[0], node.value
+    if isinstance(to, ast.Tuple) and isinstance(value, ast.Tuple):
+        yield from zip(map(ast.unparse, to.elts), value.elts, strict=True)
+    else:
+        yield ast.unparse(to), value
+
+
 def test_every_error_code_that_the_code_names_has_a_policy():
-    raised = re.compile(r'ItemFailure\(\s*"([a-z_]+)"')
-    named = {code for path in modules() for code in raised.findall(path.read_text())}
-    assert named
-    assert named <= set(failure.POLICIES)
+    literals = {
+        code.value
+        for path in modules()
+        for _, code in codes(path)
+        if isinstance(code, ast.Constant) and code.value is not None
+    }
+    assert literals >= {"invalid_output", "worker_lost", "internal_error", "cancelled", "expired"}
+    assert literals <= set(failure.POLICIES)
+
+
+def test_a_failure_is_raised_with_a_literal_code_or_with_one_that_was_checked():
+    others = {
+        (str(path.relative_to(REPO)), ast.unparse(code))
+        for path in modules()
+        for name, code in codes(path)
+        if name == "ItemFailure" and not isinstance(code, ast.Constant)
+    }
+    assert others == CHECKED_ELSEWHERE
+
+
+def arrows(table: str) -> set[str]:
+    """The states that the ledger's statements write: `'running'`, or `%(state)s` where a parameter says it."""
+    written = re.compile(rf"UPDATE {table}\s+SET state = (\S+?),?\s")
+    return {
+        state for path in (REPO / "pipeline" / "ledger").glob("*.py") for state in written.findall(path.read_text())
+    }
+
+
+def test_every_job_state_but_the_first_has_an_arrow_that_leads_there():
+    first, *others = lifecycle.JOB_STATES
+    assert arrows("jobs") == {f"'{state}'" for state in others}
+    assert f"'{first}'" in (REPO / "pipeline" / "ledger" / "submissions.py").read_text()
+
+
+def test_every_item_state_has_an_arrow_that_leads_there():
+    """A settle and a sweep write by a parameter what the rules make of a running item."""
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    running = lifecycle.Item("running", expires_at=at + timedelta(days=1), attempt_count=1)
+    events = (
+        lifecycle.Succeed(1, "ref", "hash"),
+        lifecycle.Fail(1, "refused", retryable=True),
+        lifecycle.Fail(1, "refused", retryable=False),
+        lifecycle.Fail(1, "budget_exhausted", retryable=False, skips=True),
+    )
+    settled = {f"'{lifecycle.apply(running, event, at).item.state}'" for event in events}
+    written = arrows("items")
+    assert "%(state)s" in written
+    assert (written - {"%(state)s"}) | settled == {f"'{state}'" for state in lifecycle.ITEM_STATES}
 
 
 def test_every_state_is_allowed_by_its_table_and_no_other():
