@@ -12,7 +12,7 @@ from pipeline.cli import arguments, door, screen
 from pipeline.ledger import attempts, views
 from pipeline.ledger.attempts import Attempt
 from pipeline.ledger.connection import Ledger
-from pipeline.ledger.views import ItemView
+from pipeline.ledger.views import ItemResult
 
 ROWS_SHOWN: Final = 50
 _PAGE: Final = 1_000
@@ -35,7 +35,7 @@ def show(job: arguments.JobName, document: DocumentName = None, as_json: argumen
             _show_job(ledger, job_id)
 
 
-def _items(ledger: Ledger, job_id: UUID) -> Iterator[ItemView]:
+def _items(ledger: Ledger, job_id: UUID) -> Iterator[ItemResult]:
     first = 0
     while True:
         with ledger.statement() as tx:
@@ -46,7 +46,7 @@ def _items(ledger: Ledger, job_id: UUID) -> Iterator[ItemView]:
         first = page[-1].position + 1
 
 
-def _listed(item: ItemView) -> dict[str, Any]:
+def _listed(item: ItemResult) -> dict[str, Any]:
     value = asdict(item)
     for field in ("warnings", "actions"):
         value[field] = json.loads(value[field] or "[]")
@@ -110,7 +110,7 @@ def _print_attempt(attempt: Attempt) -> None:
         screen.table(("call", "step", "code", "tokens in", "tokens out", "USD", "seconds"), calls)
 
 
-def _print_result(item: ItemView) -> None:
+def _print_result(item: ItemResult) -> None:
     if item.summary is None:
         return
     screen.line()

@@ -157,8 +157,8 @@ def pace(tx: Transaction, job_id: UUID) -> Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemView:
-    """One document of a job, as `show` lists it. A result's fields are None until it succeeded."""
+class ItemResult:
+    """One document of a job and what became of it, so far; a result's fields are None until it succeeded."""
 
     position: int
     document_id: str
@@ -183,20 +183,20 @@ SELECT items.position, document_id, account_id, state, attempt_count, items.atte
 """
 
 
-def items(tx: Transaction, job_id: UUID, first: int, limit: int) -> list[ItemView]:
+def items(tx: Transaction, job_id: UUID, first: int, limit: int) -> list[ItemResult]:
     """A job's documents from position `first` on."""
     statement = _ITEMS + " AND items.position >= %(first)s ORDER BY items.position LIMIT %(limit)s"
     rows = tx.exec_driver_sql(statement, {"job": job_id, "first": first, "limit": limit})
-    return [ItemView(*row) for row in rows]
+    return [ItemResult(*row) for row in rows]
 
 
-def item(tx: Transaction, job_id: UUID, document_id: str) -> ItemView:
+def item(tx: Transaction, job_id: UUID, document_id: str) -> ItemResult:
     """One document by the caller's id. Raises NotFound."""
     asked = {"job": job_id, "id": document_id}
     rows = tx.exec_driver_sql(_ITEMS + " AND document_id = %(id)s", asked).all() if is_storable(document_id) else ()
     if not rows:
         raise NotFound("document", document_id)
-    return ItemView(*rows[0])
+    return ItemResult(*rows[0])
 
 
 def outcomes(tx: Transaction, job_id: UUID) -> dict[str, int]:
