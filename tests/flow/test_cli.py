@@ -124,14 +124,18 @@ def test_run_does_a_job_once_and_stops_what_it_started(desktop):
 
 def test_an_interrupted_run_is_continued_by_the_same_command(desktop):
     desktop.write_calls(12)
-    slow = {"default": [{"do": "succeed", "seconds": 0.5}]}
-    (desktop.folder / "script.json").write_text(json.dumps(slow))
+    go, log = desktop.folder / "go", desktop.folder / ".callfold" / "logs" / "process.log"
+    first = {"acme/call-00.txt": [{"do": "succeed"}]}
+    script = {"documents": first, "default": [{"do": "succeed", "until": str(go)}]}
+    (desktop.folder / "script.json").write_text(json.dumps(script))
     desktop.write_settings(script=str(desktop.folder / "script.json"))
     command = ("run", "calls", "--profile", "scripted", "--concurrency", "2", "--key", "night")
 
     running = desktop.start(*command)
-    wait_for(lambda: "process.settled" in _read(desktop.folder / ".callfold" / "logs" / "process.log"), LIMIT_SECONDS)
+    wait_for(lambda: "process.settled" in _read(log), LIMIT_SECONDS)
     running.send_signal(signal.SIGINT)
+    wait_for(lambda: "Warm shutdown" in _read(log), LIMIT_SECONDS)
+    go.touch()
     out, err = running.communicate(timeout=LIMIT_SECONDS)
     assert (running.returncode, out) == (130, "")
     assert err.endswith("callfold: interrupted; the same command continues the job\n")
