@@ -14,13 +14,14 @@ from benchmarks.pairs import Finding
 from benchmarks.scale import FULL, QUICK, Scale
 from benchmarks.submitting import submitting
 from benchmarks.table import markdown, rich_table
-from benchmarks.throughput import throughput
+from benchmarks.throughput import cost, throughput
 from benchmarks.waiting import waiting
 from pipeline import logs
 from pipeline.settings import load
 
 MEASUREMENTS: dict[str, Callable[[Bed, Scale], Iterator[Finding]]] = {
     "throughput": throughput,
+    "cost": cost,
     "memory": memory,
     "submit": submitting,
     "freeze": freezing,

@@ -16,10 +16,15 @@ _CALL_SIZE = 500
 
 
 def throughput(bed: Bed, scale: Scale) -> Iterator[Finding]:
-    """At each size against the plain chord; and the cost of a document in a large job against that in a small one."""
+    """At each size against the plain chord."""
     with bed.workers(scale.slots):
         for size in scale.throughput:
             yield _against_chord(bed, scale, size)
+
+
+def cost(bed: Bed, scale: Scale) -> Iterator[Finding]:
+    """What a document costs in a large job against what it costs in a small one."""
+    with bed.workers(scale.slots):
         yield _large_against_small(bed, scale)
 
 
@@ -32,10 +37,10 @@ def _large_against_small(bed: Bed, scale: Scale) -> Finding:
     small, large = scale.cost
     compared = Comparison(f"pipeline, {large:,} documents", "ms/document", f"{small:,} documents", at_most(1.1))
 
-    def cost(size: int) -> float:
+    def per_document(size: int) -> float:
         return _pipeline(bed, size, scale.slots) / size * 1_000
 
-    return compared.run(scale.pairs, lambda: cost(large), lambda: cost(small))
+    return compared.run(scale.pairs, lambda: per_document(large), lambda: per_document(small))
 
 
 def _pipeline(bed: Bed, size: int, lanes: int) -> float:
