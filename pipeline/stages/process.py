@@ -6,15 +6,13 @@ The database decides whether a message may start its item; a message that may no
 counting happens inside a transaction.
 """
 
-import random
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from uuid import UUID, uuid4
 
 import structlog
 
-from pipeline.domain import failure, lifecycle
-from pipeline.domain.lifecycle import Fail, Item, Succeed, Transition
+from pipeline.domain import lifecycle
+from pipeline.domain.lifecycle import Fail, Succeed, Transition
 from pipeline.errors import LedgerError, LedgerUnavailable, StaleArrow
 from pipeline.ledger import attempts, gates, items, jobs, releases
 from pipeline.ledger.connection import Transaction
@@ -23,6 +21,7 @@ from pipeline.ledger.jobs import LockedJob
 from pipeline.ledger.releases import Released
 from pipeline.stages.bench import Bench
 from pipeline.stages.commands import Command, Freeze, Reduce
+from pipeline.stages.verdicts import failed, item_of
 from pipeline.stages.work import Work, ids_of, work
 
 log = structlog.get_logger(__name__)
@@ -96,8 +95,8 @@ def _settle(bench: Bench, started: Started, done: Work) -> Processed:
     except LedgerError as refused:
         # Offered again it would be refused again, each time after another paid call.
         log.error("process.refused_by_the_ledger", **ids_of(started), error=str(refused))
-        failed = Work(calls=[], error_code="internal_error", detail="the ledger refused the result: see the log")
-        return bench.patience()(_settle_once, bench, started, failed, next_dispatch)
+        bad_result = Work(calls=[], error_code="internal_error", detail="the ledger refused the result: see the log")
+        return bench.patience()(_settle_once, bench, started, bad_result, next_dispatch)
 
 
 def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID) -> Processed:
@@ -105,7 +104,7 @@ def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID
     try:
         with bench.ledger.transaction() as tx:
             job = jobs.lock(tx, started.job_id)
-            transition = lifecycle.apply(_item(started, job), event, job.now)
+            transition = lifecycle.apply(item_of(started, job), event, job.now)
             ended = replace(outcome, outcome=_ended_as(transition))
             if pause:
                 gates.pause(tx, job.profile, pause, done.error_code)
@@ -142,38 +141,9 @@ def _verdict(bench: Bench, started: Started, done: Work) -> tuple[Succeed | Fail
     """The event and the outcome to store, and for how many seconds the profile's gate pauses."""
     if done.result is not None and done.result.result_hash is not None:
         return Succeed(started.number, str(started.attempt_id), done.result.result_hash), done.result, 0.0
-    with bench.ledger.statement() as tx:
-        before, waited = attempts.tries_so_far(tx, started.job_id, started.position, done.error_code)
-    decision = failure.decide(
-        done.error_code,
-        tries=before + 1,
-        waited=waited,
-        retry_after=done.retry_after,
-        jitter=random.random(),  # noqa: S311 - a spread of waits, not a secret
-    )
-    event = Fail(
-        started.number,
-        done.error_code,
-        retryable=decision.retry,
-        wait=timedelta(seconds=decision.wait),
-        charged=decision.charged,
-        skips=decision.ends_as == "skipped",
-    )
+    event, decision = failed(bench.ledger, started, done.error_code, done.retry_after)
     outcome = Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail)
     return event, outcome, decision.wait if decision.pause_gate else 0.0
-
-
-def _item(started: Started, job: LockedJob) -> Item:
-    """The item as this attempt holds it; whether it still does is for the guarded statement to say."""
-    return Item(
-        state="running",
-        expires_at=job.expires_at,
-        job_cancelled=job.state == "cancelled",
-        version=started.version,
-        attempt_count=started.number,
-        charged=started.charged,
-        max_attempts=job.max_attempts,
-    )
 
 
 def _ended_as(transition: Transition) -> Ended:

@@ -5,24 +5,23 @@ messages, lost chords, due retries, deadlines. It returns commands; `tasks/` pub
 idempotent, so two of them running at once only do less each. All times are multiples of the lease.
 """
 
-import random
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 import structlog
 
-from pipeline.domain import failure, lifecycle
-from pipeline.domain.lifecycle import Fail, Item, Lose
+from pipeline.domain import lifecycle
+from pipeline.domain.lifecycle import Fail, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import attempts, items, jobs, leases, releases, submissions, sweeps
+from pipeline.ledger import items, jobs, leases, releases, submissions, sweeps
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
 from pipeline.ledger.leases import Lost
 from pipeline.stages.cancel import drain_some
 from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
+from pipeline.stages.verdicts import failed, item_of
 
 log = structlog.get_logger(__name__)
 
@@ -105,15 +104,7 @@ def _lose_one(ledger: Ledger, held: Lost) -> Iterator[Command]:
     event, lost = _overdue(ledger, held) if held.past_deadline else _silent(held)
     with ledger.transaction() as tx:
         job = jobs.lock(tx, held.job_id)
-        item = Item(
-            state="running",
-            expires_at=job.expires_at,
-            job_cancelled=job.state == "cancelled",
-            attempt_count=held.number,
-            charged=held.charged,
-            max_attempts=job.max_attempts,
-        )
-        transition = lifecycle.apply(item, event, job.now)
+        transition = lifecycle.apply(item_of(held, job), event, job.now)
         items.settle(tx, job, held, transition.item, transition.reason, lost)
     log.warning(
         "reconcile.lost",
@@ -134,16 +125,7 @@ def _silent(held: Lost) -> tuple[Lose, Outcome]:
 
 def _overdue(ledger: Ledger, held: Lost) -> tuple[Fail, Outcome]:
     """An attempt past its own wall clock, which nobody can end in its thread: it has failed, whatever it says later."""
-    with ledger.statement() as tx:
-        before, waited = attempts.tries_so_far(tx, held.job_id, held.position, "provider_timeout")
-    decision = failure.decide(
-        "provider_timeout",
-        tries=before + 1,
-        waited=waited,
-        retry_after=None,
-        jitter=random.random(),  # noqa: S311 - a spread of waits, not a secret
-    )
-    event = Fail(held.number, "provider_timeout", retryable=decision.retry, wait=timedelta(seconds=decision.wait))
+    event, _ = failed(ledger, held, "provider_timeout")
     detail = "the attempt took longer than it may: split the call, or raise CALLFOLD_ATTEMPT_SECONDS"
     return event, Outcome("lost", "provider_timeout", detail)
 
