@@ -5,7 +5,8 @@
                           ├──< events          one per version, without gaps
                           ├──< merged_actions  the reducer's result, under its reduce_id
                           ├──< row_actions     each document's actions with their final disposition
-                          └──< exports         one per frozen version
+                          ├──< exports ──< receipts    one per frozen version; one per delivery key
+                          └──< notifications   one per change of the job's state, until it is delivered
     gates (one per profile)    uploads (texts without a job yet)    reconciler (one row)
 
 The migrations in `alembic/` make the same tables; a test compares the two.
@@ -36,7 +37,7 @@ from sqlalchemy import (
 from pipeline.domain.lifecycle import ITEM_STATES, JOB_STATES
 
 #: What this code needs; `doctor` and the first connection compare it with the database.
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 
 metadata = MetaData(
     naming_convention={
@@ -106,6 +107,11 @@ jobs = Table(
     Column("nudged_at", _TIME),
     Column("nudges", Integer, nullable=False, server_default="0"),
     Column("frozen_at", _TIME),
+    #: the job that this one amends: same root, one export version before
+    Column("predecessor", Uuid),
+    #: where the export goes once it is frozen (a nightly delivery), and when it got there
+    Column("deliver_to", Text),
+    Column("delivered_at", _TIME),
     UniqueConstraint("workspace", "idempotency_key"),
     UniqueConstraint("root_job_id", "export_version"),
     CheckConstraint(_one_of("state", JOB_STATES), name="state"),
@@ -116,7 +122,11 @@ jobs = Table(
     CheckConstraint("expires_at > created_at", name="deadline"),
     CheckConstraint("total >= 1 AND least(pending, running, succeeded, failed, skipped) >= 0", name="counts"),
     CheckConstraint("pending + running + succeeded + failed + skipped = total", name="sum"),
-    CheckConstraint("state <> 'accepted' OR (running = 0 AND succeeded = 0)", name="accepted"),
+    CheckConstraint("state <> 'accepted' OR running = 0", name="accepted"),
+    CheckConstraint("state <> 'accepted' OR succeeded = 0 OR predecessor IS NOT NULL", name="carried"),
+    CheckConstraint("(predecessor IS NULL) = (root_job_id = job_id)", name="root"),
+    CheckConstraint("(predecessor IS NULL) = (export_version = 1)", name="first_version"),
+    CheckConstraint("delivered_at IS NULL OR (deliver_to IS NOT NULL AND frozen_at IS NOT NULL)", name="delivered"),
     CheckConstraint("state <> 'completed' OR pending + running = 0", name="completed"),
     CheckConstraint("(reduce_id IS NOT NULL) = (state = 'completed')", name="reduced"),
     CheckConstraint("(merged_rows IS NOT NULL) = (state = 'completed')", name="merged_rows"),
@@ -125,6 +135,11 @@ jobs = Table(
     Index("jobs_digest_idx", "workspace", "digest"),
     #: what reconcile looks at: every job that is not frozen yet
     Index("jobs_unfrozen_idx", "state", postgresql_where=text("frozen_at IS NULL")),
+    Index(
+        "jobs_undelivered_idx",
+        "frozen_at",
+        postgresql_where=text("deliver_to IS NOT NULL AND delivered_at IS NULL"),
+    ),
 )
 
 items = Table(
@@ -166,6 +181,11 @@ items = Table(
     Column("error_code", Text),
     Column("error_detail", Text),
     Column("finished_at", _TIME),
+    #: it has lost a lease: from then on it runs on the one-slot queue, and only losses there are counted
+    Column("alone", Boolean, nullable=False, server_default=text("false")),
+    Column("losses_alone", SmallInteger, nullable=False, server_default="0"),
+    #: a successor job's row that stands as its predecessor left it; its attempt is the predecessor's
+    Column("carried", Boolean, nullable=False, server_default=text("false")),
     UniqueConstraint("job_id", "document_id"),
     CheckConstraint(_one_of("state", ITEM_STATES), name="state"),
     CheckConstraint("position >= 0", name="position"),
@@ -185,6 +205,9 @@ items = Table(
     CheckConstraint("(error_code IS NOT NULL) = (state IN ('failed', 'skipped'))", name="error"),
     CheckConstraint("error_detail IS NULL OR error_code IS NOT NULL", name="error_detail"),
     CheckConstraint("(finished_at IS NOT NULL) = (state IN ('succeeded', 'failed', 'skipped'))", name="finished"),
+    CheckConstraint("losses_alone BETWEEN 0 AND attempt_count", name="losses_alone"),
+    CheckConstraint("alone OR losses_alone = 0", name="alone"),
+    CheckConstraint("NOT carried OR state IN ('succeeded', 'failed', 'skipped')", name="carried"),
     #: lanes are a constraint, not a count; it also finds every released and running item
     Index("items_lane_key", "job_id", "lane", unique=True, postgresql_where=text("lane IS NOT NULL")),
     Index("items_due_idx", "job_id", "available_at", postgresql_where=text("available_at IS NOT NULL")),
@@ -231,6 +254,10 @@ attempts = Table(
     Column("output_tokens", BigInteger),
     Column("cost_usd", Double),
     Column("model", Text),
+    #: whether it ran on the one-slot queue
+    Column("alone", Boolean, nullable=False, server_default=text("false")),
+    #: whether it counts against max_attempts and the tries of its code
+    Column("charged", Boolean, nullable=False, server_default=text("false")),
     UniqueConstraint("job_id", "position", "number"),
     ForeignKeyConstraint(["job_id", "position"], ["items.job_id", "items.position"]),
     CheckConstraint("number >= 1", name="number"),
@@ -256,7 +283,10 @@ calls = Table(
     Column("output_tokens", BigInteger),
     Column("cost_usd", Double),
     Column("latency_seconds", Double, nullable=False),
+    #: when it was sent, in seconds after the start of its attempt
+    Column("began_seconds", Double, nullable=False, server_default="0"),
     CheckConstraint("sequence >= 1", name="sequence"),
+    CheckConstraint("began_seconds >= 0", name="began"),
     CheckConstraint("latency_seconds >= 0", name="latency"),
 )
 
@@ -270,6 +300,8 @@ events = Table(
     Column("attempt", Integer),
     Column("error_code", Text),
     Column("at", _TIME, nullable=False),
+    #: what a person changed, as JSON text of ours
+    Column("detail", Text),
 )
 
 merged_actions = Table(
@@ -309,12 +341,63 @@ exports = Table(
     CheckConstraint("row_count >= 1", name="row_count"),
 )
 
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("workspace", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("export_id", Uuid, ForeignKey("exports.export_id"), nullable=False),
+    Column("uri", Text, nullable=False),
+    #: of seal.json, as delivered
+    Column("sha256", Text, nullable=False),
+    Column("delivered_at", _TIME, nullable=False),
+    CheckConstraint("length(key) BETWEEN 1 AND 512", name="key_length"),
+    CheckConstraint("sha256 ~ '^[0-9a-f]{64}$'", name="sha256"),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("job_id", Uuid, ForeignKey("jobs.job_id"), primary_key=True),
+    Column("version", BigInteger, primary_key=True),
+    #: the state that the job came to with this version
+    Column("state", Text, nullable=False),
+    Column("at", _TIME, nullable=False),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    #: when it may be tried (again)
+    Column("available_at", _TIME, nullable=False),
+    Column("delivered_at", _TIME),
+    CheckConstraint(_one_of("state", JOB_STATES), name="state"),
+    CheckConstraint("tries >= 0", name="tries"),
+    Index("notifications_due_idx", "available_at", postgresql_where=text("delivered_at IS NULL")),
+)
+
+#: The provider's gate. Paused, or its breaker open, it lets nothing be released or started.
 gates = Table(
     "gates",
     metadata,
     Column("profile", Text, primary_key=True),
-    Column("paused_until", _TIME, nullable=False),
-    Column("error_code", Text, nullable=False),
+    #: a pause after a 429 and its code; NULL where there was none
+    Column("paused_until", _TIME),
+    Column("error_code", Text),
+    #: the breaker: since when it is open, and for which code; NULL while it is closed
+    Column("opened_at", _TIME),
+    Column("opened_for", Text),
+    #: when the next single document may be released to try the provider, how many have been, and its dispatch
+    Column("probe_at", _TIME),
+    Column("probes", Integer, nullable=False, server_default="0"),
+    Column("probe_dispatch_id", Uuid),
+    #: failures in a row without a success
+    Column("outages", Integer, nullable=False, server_default="0"),
+    Column("rejections", Integer, nullable=False, server_default="0"),
+    #: when the next request may go, and when the tokens of those that went are used up: declared rates, reserved
+    Column("requests_due", _TIME),
+    Column("tokens_due", _TIME),
+    CheckConstraint("(paused_until IS NULL) = (error_code IS NULL)", name="pause"),
+    CheckConstraint("(opened_at IS NULL) = (opened_for IS NULL)", name="breaker"),
+    CheckConstraint("(opened_at IS NULL) = (probe_at IS NULL)", name="probe"),
+    CheckConstraint("opened_at IS NOT NULL OR probe_dispatch_id IS NULL", name="probe_dispatch"),
+    CheckConstraint("least(probes, outages, rejections) >= 0", name="runs"),
 )
 
 reconciler = Table(
