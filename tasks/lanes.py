@@ -12,11 +12,13 @@ from uuid import UUID
 import structlog
 from celery import Signature, chord
 from celery.app.task import Context
+from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from pipeline.ledger.releases import Released
 from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
 from pipeline.stages.process import Processed
+from tasks import queues
 from tasks.app import app
 
 log = structlog.get_logger(__name__)
@@ -28,7 +30,9 @@ def open_lanes(job_id: UUID, released: Sequence[Released]) -> None:
         publish([Process(released[0])])
     elif released:
         headers = [
-            app.signature("tasks.process", args=_arguments(one), immutable=True, task_id=str(one.dispatch_id))
+            app.signature(
+                "tasks.process", args=_arguments(one), immutable=True, task_id=str(one.dispatch_id), queue=_queue(one)
+            )
             for one in released
         ]
         with _left_to_reconcile("chord"):
@@ -44,6 +48,7 @@ def hand_on(request: Context, done: Processed) -> None:
     membership = request.chord
     if not done.settled:
         request.chord = None
+        publish(done.commands)
         return
     if done.next is not None:
         request.chord = None
@@ -78,6 +83,7 @@ def _publish_process(released: Released, **membership: object) -> None:
             "tasks.process",
             _arguments(released),
             task_id=str(released.dispatch_id),
+            queue=_queue(released),
             ignore_result=True,
             add_to_parent=False,
             **membership,
@@ -87,6 +93,10 @@ def _publish_process(released: Released, **membership: object) -> None:
 def _send(task: str, job_id: UUID) -> None:
     with _left_to_reconcile(task):
         app.send_task(task, (str(job_id),), ignore_result=True, add_to_parent=False)
+
+
+def _queue(released: Released) -> Queue:
+    return queues.ALONE if released.alone else queues.PROCESS
 
 
 def _arguments(released: Released) -> tuple[str, int, str]:

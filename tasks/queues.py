@@ -1,4 +1,7 @@
-"""The queues, one per hop, in flow order. `process` is worked on by threads, the others by prefork."""
+"""The queues, one per hop, in flow order. `process` is worked on by threads, the others by prefork.
+
+A document that has lost a lease is sent to `alone`: one process with one slot, so that it takes no neighbour with it.
+"""
 
 from typing import Final
 
@@ -13,12 +16,13 @@ def _queue(name: str) -> Queue:
 
 ADMIT = _queue("admit")
 PROCESS = _queue("process")
+ALONE = _queue("alone")
 REDUCE = _queue("reduce")
 FREEZE = _queue("freeze")
 NIGHTLY = _queue("nightly")
 
-ALL: Final = (ADMIT, PROCESS, REDUCE, FREEZE, NIGHTLY)
+ALL: Final = (ADMIT, PROCESS, ALONE, REDUCE, FREEZE, NIGHTLY)
 #: What the prefork worker consumes.
 CONTROL: Final = (ADMIT, REDUCE, FREEZE, NIGHTLY)
 
-ROUTES: Final = {f"tasks.{queue.routing_key}": {"queue": queue} for queue in ALL}
+ROUTES: Final = {f"tasks.{queue.routing_key}": {"queue": queue} for queue in ALL if queue is not ALONE}

@@ -43,6 +43,7 @@ def items_and_attempts():
     check("items", "alone", "alone OR losses_alone = 0")
     check("items", "carried", "NOT carried OR state IN ('succeeded', 'failed', 'skipped')")
     op.add_column("attempts", sa.Column("alone", sa.Boolean(), server_default=FALSE, nullable=False))
+    op.create_index("attempts_alone_idx", "attempts", ["started_at"], postgresql_where=sa.text("alone"))
     op.add_column("attempts", sa.Column("charged", sa.Boolean(), server_default=FALSE, nullable=False))
     op.execute("UPDATE attempts SET charged = true WHERE outcome NOT IN ('expired', 'late')")
     op.add_column("calls", sa.Column("began_seconds", sa.Double(), server_default="0", nullable=False))

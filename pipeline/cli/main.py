@@ -22,6 +22,8 @@ COMMANDS: Final = (
     "status",
     "show",
     "watch",
+    "edit",
+    "fail",
     "cancel",
     "export",
     "verify",

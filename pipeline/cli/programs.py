@@ -16,13 +16,15 @@ ENV: Final = {"PYTHONWARNINGS": "ignore::UserWarning:celery.platforms"}
 
 
 def workers(settings: Settings) -> tuple[Program, ...]:
-    """Threads for the documents, two processes for the steps between; each also reconciles."""
+    """Threads for the documents, one slot for suspects, two processes for the steps between; each also reconciles."""
     return (
         _worker(
             settings,
             "process",
             ("--pool", "threads", "--concurrency", str(settings.process_slots), "--queues", "callfold.process"),
         ),
+        # A process of its own: what kills it kills no neighbour.
+        _worker(settings, "alone", ("--pool", "prefork", "--concurrency", "1", "--queues", "callfold.alone")),
         # Two: a long reduce or a nightly folder must not hold up every admission.
         _worker(settings, "control", ("--pool", "prefork", "--concurrency", "2", "--queues", CONTROL_QUEUES)),
     )

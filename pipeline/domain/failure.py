@@ -18,8 +18,9 @@ RATE_LIMIT_PATIENCE: Final = 3_600.0
 class Policy:
     """What a code means for its item.
 
-    `tries` counts attempts that ended with this code, None is without limit; `calls` is how often one attempt may call
-    before the code stands; `charged` says whether the attempt counts against `max_attempts`.
+    `tries` counts attempts that ended with this code (worker_lost: those that ran alone), None is without limit;
+    `calls` is how often one attempt may call before the code stands; `charged` says whether the attempt counts against
+    `max_attempts`.
     """
 
     tries: int | None = 1
@@ -49,7 +50,7 @@ POLICIES: Final[dict[str, Policy]] = {
     "failed_by_operator": Policy(),
     "expired": Policy(),
     "cancelled": Policy(ends_as="skipped"),
-    "worker_lost": Policy(tries=None, wait="none"),
+    "worker_lost": Policy(tries=3),
     "internal_error": Policy(tries=2),
 }
 

@@ -7,6 +7,7 @@ r"""The states of an item and a job, and what each event does to an item. Pure: 
               ^------hold----------'                   |
               ^------requeue (retry) | lose (lease)----'
            pending | released | running --expire--> failed(expired)
+           pending | released | running --fail by operator--> failed(failed_by_operator)
            pending | released --cancel--> skipped(cancelled)
 
 `apply` decides in this order: a terminal item stays as it is, then the deadline (`at >= expires_at`), then the event.
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from pipeline.domain.failure import POLICIES
 from pipeline.domain.results import ItemState, JobState
 from pipeline.errors import InvalidRequest
 
@@ -55,6 +57,10 @@ class Item:
     finished_at: datetime | None = None
     #: the last attempt lost its lease and no later one has started: its settle still counts
     suspect: bool = False
+    #: it has lost a lease, so it runs on the one-slot queue: what kills its process kills no neighbour
+    alone: bool = False
+    #: how often it was lost there; a loss among neighbours may have been a neighbour's doing
+    losses_alone: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,11 @@ class Lose:
 
 
 @dataclass(frozen=True, slots=True)
+class FailByOperator:
+    """A person ends the document that will never end by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """The job was cancelled: what has not started never will."""
 
@@ -126,7 +137,7 @@ class Expire:
     """The job's deadline has come."""
 
 
-Event = Release | Hold | Start | Progress | Succeed | Fail | Lose | Cancel | Expire
+Event = Release | Hold | Start | Progress | Succeed | Fail | Lose | FailByOperator | Cancel | Expire
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +165,8 @@ def apply(item: Item, event: Event, at: datetime) -> Transition:
             return _hold(item, until)
         case Start():
             return _start(item)
+        case FailByOperator():
+            return _moved(item, "failed", state="failed", error_code="failed_by_operator", finished_at=at)
         case Cancel():
             return _cancel(item, at)
         case Progress() | Succeed() | Fail() | Lose():
@@ -168,8 +181,12 @@ def _still_counts(item: Item, event: Progress | Succeed | Fail | Lose) -> bool:
 
 
 def _unsuspected(item: Item) -> Item:
-    """The attempt reports after all: what it says replaces the loss that was assumed and charged."""
-    return replace(item, suspect=False, charged=item.charged - 1) if item.suspect else item
+    """The attempt reports after all: what it says replaces the loss that was assumed."""
+    if not item.suspect:
+        return item
+    if not item.losses_alone:
+        return replace(item, suspect=False, alone=False)
+    return replace(item, suspect=False, losses_alone=item.losses_alone - 1, charged=item.charged - 1)
 
 
 def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetime) -> Transition:
@@ -189,7 +206,16 @@ def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetim
         case Fail():
             return _fail(item, event, at)
         case Lose():
-            return _fail(replace(item, suspect=True), Fail(event.attempt, "worker_lost", retryable=True), at)
+            return _lose(item, event, at)
+
+
+def _lose(item: Item, event: Lose, at: datetime) -> Transition:
+    """A loss counts only where nobody else can have caused it."""
+    losses = item.losses_alone + item.alone
+    tries = POLICIES["worker_lost"].tries
+    again = tries is None or losses < tries
+    lost = replace(item, suspect=True, alone=True, losses_alone=losses)
+    return _fail(lost, Fail(event.attempt, "worker_lost", retryable=again, charged=item.alone), at)
 
 
 def _fail(item: Item, event: Fail, at: datetime) -> Transition:

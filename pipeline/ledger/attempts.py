@@ -19,6 +19,8 @@ class Call:
     output_tokens: int | None
     cost_usd: float | None
     latency_seconds: float
+    #: after the start of its attempt
+    began_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,10 @@ class Attempt:
 
 
 _RECORD_CALLS = """
-INSERT INTO calls (attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds)
-SELECT %s, * FROM unnest(%s::int[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::float8[])
+INSERT INTO calls (attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds,
+                   began_seconds)
+SELECT %s, * FROM unnest(%s::int[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::float8[],
+                         %s::float8[])
 ON CONFLICT DO NOTHING
 """
 
@@ -80,7 +84,7 @@ SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, er
 """
 
 _CALLS = """
-SELECT attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds
+SELECT attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds, began_seconds
   FROM calls WHERE attempt_id = ANY(%s) ORDER BY sequence
 """
 

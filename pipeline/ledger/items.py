@@ -1,6 +1,6 @@
 r"""An item's arrows: one function, one guarded statement each. No row matched raises StaleArrow.
 
-    released --start--> running --settle--> succeeded | failed | skipped
+    released --start--> running --progress, settle--> succeeded | failed | skipped
        |                   |
        '--hold--> pending <'--settle (requeue) | lose
 
@@ -12,7 +12,7 @@ Releases stand in `releases.py`, sweeps of thousands in `sweeps.py`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from pipeline.domain.lifecycle import Item
@@ -32,6 +32,8 @@ class Held:
     attempt_id: UUID
     number: int
     charged: int
+    alone: bool
+    losses_alone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,14 @@ class Outcome:
     model: str | None = None
 
 
+_HELD: LiteralString = """
+       job_id, position, attempt_id, attempt_count, charged, alone, losses_alone, version, lane, started_at,
+       attempt_until, document_id, account_id, consent_scope, retention_class, occurred_at, opportunity_id, contact_id,
+       owner_hint, profile, language, max_attempts, expires_at, turns"""
+
 # One row by its key: no job lock is needed, for nothing shows outside. A cancel that commits at the same moment comes
 # after this start; a start that sees the cancel does not happen.
-_START = """
+_START = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
     UPDATE items
        SET state = 'running', version = items.version + 1, attempt_count = attempt_count + 1,
@@ -93,12 +100,11 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
        AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > now)
     RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at
 ), attempt AS (
-    INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, released_at, started_at)
-    SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, released_at, started_at FROM claimed
+    INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, released_at, started_at, alone)
+    SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, released_at, started_at, alone
+      FROM claimed
 )
-SELECT job_id, position, attempt_id, attempt_count, charged, claimed.version, lane, started_at, attempt_until,
-       document_id, account_id, consent_scope, retention_class, occurred_at, opportunity_id, contact_id, owner_hint,
-       profile, language, max_attempts, expires_at, turns
+SELECT {_HELD}
   FROM claimed JOIN texts USING (job_id, position)
 """
 
@@ -118,6 +124,22 @@ def start(
     }
     [rows] = together(tx, Statement(_START, parameters))
     return Started(*rows[0]) if rows else None
+
+
+_STARTED_AS = f"""
+SELECT {_HELD}
+  FROM (SELECT items.*, attempts.started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at
+          FROM items JOIN attempts USING (job_id, position, attempt_id) JOIN jobs USING (job_id)
+         WHERE job_id = %(job)s AND position = %(position)s AND attempt_id = %(attempt)s AND items.state = 'running'
+       ) AS claimed JOIN texts USING (job_id, position)
+"""
+
+
+def started_as(tx: Transaction, released: Released, attempt_id: UUID) -> Started | None:
+    """The item as this attempt holds it: for a start whose COMMIT was made and its answer lost."""
+    parameters = {"job": released.job_id, "position": released.position, "attempt": attempt_id}
+    row = tx.exec_driver_sql(_STARTED_AS, parameters).one_or_none()
+    return Started(*row) if row is not None else None
 
 
 _REFUSAL = """
@@ -189,6 +211,35 @@ def hold(tx: Transaction, job: LockedJob, released: Released, until: datetime) -
         raise StaleArrow("hold", "the item is not released under this dispatch")
 
 
+_PROGRESS = """
+UPDATE items
+   SET version = items.version + 1, progress = %(progress)s, cursor = %(cursor)s
+  FROM jobs
+ WHERE items.job_id = %(job)s AND items.position = %(position)s AND items.state = 'running'
+   AND items.attempt_id = %(attempt)s AND items.attempt_count = %(number)s
+   AND items.progress <= %(progress)s AND items.cursor <= %(cursor)s
+   AND (items.progress, items.cursor) <> (%(progress)s, %(cursor)s)
+   AND jobs.job_id = items.job_id AND jobs.expires_at > clock_timestamp()
+"""
+
+
+def progress(tx: Transaction, held: Held, progress: int, cursor: int) -> None:
+    """How far a running attempt came. As a start it shows nothing outside, so it takes no job lock.
+
+    Raises StaleArrow where that is old, known, or no longer this attempt's to say.
+    """
+    parameters = {
+        "job": held.job_id,
+        "position": held.position,
+        "attempt": held.attempt_id,
+        "number": held.number,
+        "progress": progress,
+        "cursor": cursor,
+    }
+    if tx.exec_driver_sql(_PROGRESS, parameters).rowcount != 1:
+        raise StaleArrow("progress", "it is not ahead of what is known, or the attempt does not hold the item")
+
+
 # Fenced by the attempt: it must be the item's last one, and either running or lost with no later start. The attempt's
 # own row is fenced too, so that one attempt settles once.
 _SETTLE = """
@@ -205,8 +256,8 @@ WITH prior AS (
     UPDATE items
        SET state = %(state)s, version = version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
            attempt_until = NULL, available_at = %(available_at)s, charged = %(charged)s, progress = %(progress)s,
-           cursor = 0, suspect = %(suspect)s, error_code = %(item_error_code)s, error_detail = %(item_error_detail)s,
-           finished_at = %(finished_at)s
+           cursor = 0, suspect = %(suspect)s, alone = %(alone)s, losses_alone = %(losses_alone)s,
+           error_code = %(item_error_code)s, error_detail = %(item_error_detail)s, finished_at = %(finished_at)s
       FROM prior
      WHERE items.job_id = prior.job_id AND items.position = prior.position
     RETURNING items.job_id, items.position, prior.state AS prior_state, prior.lane AS prior_lane
@@ -215,7 +266,7 @@ WITH prior AS (
        SET ended_at = %(now)s, outcome = %(outcome)s, error_code = %(error_code)s, error_detail = %(error_detail)s,
            summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
            input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s,
-           model = %(model)s
+           model = %(model)s, charged = %(attempt_charged)s
      WHERE attempt_id = %(attempt)s AND EXISTS (SELECT 1 FROM settled)
 ), counted AS (
     UPDATE jobs
@@ -292,6 +343,9 @@ def _settling(job: LockedJob, held: Held, item: Item, kind: str, outcome: Outcom
         "charged": item.charged,
         "progress": item.progress,
         "suspect": item.suspect,
+        "alone": item.alone,
+        "losses_alone": item.losses_alone,
+        "attempt_charged": item.charged > held.charged,
         "item_error_code": item_error_code,
         # Where the deadline or a cancel ended it, the attempt's own sentence explains another code.
         "item_error_detail": outcome.error_detail if item_error_code == outcome.error_code else None,
@@ -308,7 +362,7 @@ UPDATE attempts
        summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
        input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s, model = %(model)s
  WHERE attempt_id = %(attempt)s
-   AND (outcome IS NULL OR outcome IN ('lost', 'expired', 'skipped') AND result_hash IS NULL)
+   AND (outcome IS NULL OR outcome IN ('lost', 'expired') AND result_hash IS NULL)
 """
 
 

@@ -2,6 +2,8 @@ r"""The job's own arrows, and the lock that every transaction on a job takes fir
 
 accepted --admit--> running --complete--> completed
     \___________cancel____________> cancelled
+
+An edit changes lanes and deadline of an unfinished job and leaves its state.
 """
 
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ class LockedJob:
     job_id: UUID
     state: JobState
     now: datetime
+    created_at: datetime
     expires_at: datetime
     profile: str
     require: Literal["any", "all"]
@@ -40,14 +43,14 @@ class LockedJob:
 # The CTE is materialised because of its row lock, so the clock is read after the lock was had.
 _LOCK = """
 WITH job AS MATERIALIZED (
-    SELECT job_id, state, expires_at, profile, require, concurrency, max_attempts, next_position, total, pending,
-           running
+    SELECT job_id, state, created_at, expires_at, profile, require, concurrency, max_attempts, next_position, total,
+           pending, running
       FROM jobs
      WHERE job_id = %(job)s
        FOR NO KEY UPDATE
 )
-SELECT job_id, state, clock_timestamp() AS now, expires_at, profile, require, concurrency, max_attempts, next_position,
-       total, pending, running
+SELECT job_id, state, clock_timestamp() AS now, created_at, expires_at, profile, require, concurrency, max_attempts,
+       next_position, total, pending, running
   FROM job
 """
 
@@ -118,6 +121,34 @@ SELECT job_id, version, 'cancelled', %(now)s FROM cancelled
 def cancel(tx: Transaction, job: LockedJob) -> None:
     """accepted | running -> cancelled; the items are swept afterwards. Raises StaleArrow."""
     _one(tx.exec_driver_sql(_CANCEL, {"job": job.job_id, "now": job.now}).rowcount, "cancel", job.state)
+
+
+_EDIT = """
+WITH edited AS (
+    UPDATE jobs
+       SET version = version + 1, concurrency = %(concurrency)s, expires_at = %(expires_at)s
+     WHERE job_id = %(job)s AND state IN ('accepted', 'running') AND expires_at > %(now)s
+    RETURNING job_id, version
+)
+INSERT INTO events (job_id, version, kind, at, detail)
+SELECT job_id, version, 'edited', %(now)s, %(detail)s FROM edited
+"""
+
+
+def edit(tx: Transaction, job: LockedJob, concurrency: int, expires_at: datetime, detail: str) -> None:
+    """Change an unfinished job's lanes and deadline; `detail` says of the event what was and what is, JSON text.
+
+    Lanes above the new number end with the document that they hold. Raises StaleArrow.
+    """
+    parameters = {
+        "job": job.job_id,
+        "now": job.now,
+        "concurrency": concurrency,
+        "expires_at": expires_at,
+        "detail": detail,
+    }
+    state = "past its deadline" if job.expired else job.state
+    _one(tx.exec_driver_sql(_EDIT, parameters).rowcount, "edit", state)
 
 
 def _one(rows: int, arrow: str, reason: str) -> None:

@@ -54,7 +54,8 @@ class Lost(Held):
 def lost(tx: Transaction) -> list[Lost]:
     """Running items whose lease ran out, oldest first."""
     rows = tx.exec_driver_sql(
-        "SELECT job_id, position, attempt_id, attempt_count, charged, attempt_until <= clock_timestamp() FROM items "
+        "SELECT job_id, position, attempt_id, attempt_count, charged, alone, losses_alone, "
+        "attempt_until <= clock_timestamp() FROM items "
         f"WHERE lane IS NOT NULL AND state = 'running' AND lease_until < clock_timestamp() "
         f"ORDER BY lease_until LIMIT {BOUND}"
     )

@@ -61,14 +61,18 @@ def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
     return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
 
 
-# A later release that has started shows that the queue has moved past this one: its message is lost. Otherwise it may
+# A later release that has started shows that its queue has moved past this one: its message is lost. Otherwise it may
 # only be waiting, and is repeated with doubling backoff from one lease to fifteen.
 _UNSTARTED = """
 WITH passed AS (
-    SELECT max(released_at) AS until FROM (
-           SELECT released_at FROM attempts ORDER BY started_at DESC LIMIT {bound}) AS newest_starts
+    SELECT alone, max(released_at) AS until FROM (
+           (SELECT alone, released_at FROM attempts ORDER BY started_at DESC LIMIT {bound})
+           UNION ALL
+           (SELECT alone, released_at FROM attempts WHERE alone ORDER BY started_at DESC LIMIT {bound})
+           ) AS newest_starts
+     GROUP BY alone
 ), overdue AS (
-    SELECT job_id, position FROM items, passed
+    SELECT job_id, position FROM items LEFT JOIN passed USING (alone)
      WHERE lane IS NOT NULL AND state = 'released'
        AND (published_at < passed.until AND published_at < clock_timestamp() - %(grace)s * interval '1 second'
             OR published_at < clock_timestamp()
@@ -77,7 +81,7 @@ WITH passed AS (
 )
 UPDATE items SET published_at = clock_timestamp(), publishes = least(publishes + 1, 100)
   FROM overdue WHERE items.job_id = overdue.job_id AND items.position = overdue.position
-RETURNING items.job_id, items.position, items.dispatch_id
+RETURNING items.job_id, items.position, items.dispatch_id, items.alone
 """
 
 

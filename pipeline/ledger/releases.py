@@ -15,11 +15,12 @@ from pipeline.ledger.jobs import LockedJob
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A document that was given a lane: what its message says."""
+    """A document that was given a lane: what its message says, and by `alone` where that is sent."""
 
     job_id: UUID
     position: int
     dispatch_id: UUID
+    alone: bool = False
 
 
 _FREE_LANES = """
@@ -65,7 +66,7 @@ WITH open_gate AS (
            released_at = %(now)s, published_at = %(now)s, publishes = 1
       FROM chosen JOIN free USING (n)
      WHERE items.job_id = %(job)s AND items.position = chosen.position AND items.state = 'pending'
-    RETURNING items.job_id, items.position, items.dispatch_id
+    RETURNING items.job_id, items.position, items.dispatch_id, items.alone
 ), counted AS (
     UPDATE jobs
        SET pending = pending - n, running = running + n, nudged_at = NULL, nudges = 0,
@@ -74,7 +75,7 @@ WITH open_gate AS (
      WHERE job_id = %(job)s AND state = 'running' AND n > 0
     RETURNING job_id
 )
-SELECT job_id, position, dispatch_id FROM released
+SELECT job_id, position, dispatch_id, alone FROM released
 """
 
 
@@ -104,7 +105,7 @@ def releasing(job: LockedJob, lanes: Sequence[int], dispatches: Sequence[UUID]) 
 
 
 _RELEASED_AS = """
-SELECT job_id, position, dispatch_id FROM items
+SELECT job_id, position, dispatch_id, alone FROM items
  WHERE job_id = %(job)s AND lane IS NOT NULL AND state = 'released' AND dispatch_id = %(dispatch)s
 """
 

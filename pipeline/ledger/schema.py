@@ -269,6 +269,7 @@ attempts = Table(
     CheckConstraint("(summary IS NULL) = (result_hash IS NULL)", name="summary"),
     CheckConstraint("(actions IS NULL) = (result_hash IS NULL)", name="actions"),
     Index("attempts_started_at_idx", "started_at"),
+    Index("attempts_alone_idx", "started_at", postgresql_where=text("alone")),
 )
 
 calls = Table(

@@ -1,16 +1,19 @@
-"""Sweeps: what a cancel or the deadline ends, by the thousand.
+"""Sweeps: what a cancel or the deadline ends by the thousand, and a person one by one.
 
     pending | released | running --expire--> failed(expired)      pending | released --cancel--> skipped(cancelled)
+    pending | released | running --fail by operator--> failed(failed_by_operator)
 
 The caller holds the job row's lock.
 """
 
 from datetime import datetime
+from typing import Final
 
 from pipeline.ledger.connection import Transaction
 from pipeline.ledger.jobs import LockedJob
 
 SWEEP_SIZE = 1_000
+OPEN: Final = ["pending", "released", "running"]
 
 # Numbered in position order: one version and one event each, in one statement.
 _SWEEP = """
@@ -18,6 +21,7 @@ WITH swept AS (
     SELECT job_id, position, attempt_count, attempt_id, state, row_number() OVER (ORDER BY position) AS n
       FROM (SELECT * FROM items
              WHERE job_id = %(job)s AND state = ANY(%(states)s)
+               AND (%(position)s::int IS NULL OR position = %(position)s)
              ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
 ), ended AS (
     UPDATE items
@@ -27,6 +31,7 @@ WITH swept AS (
       FROM swept
      WHERE items.job_id = swept.job_id AND items.position = swept.position
 ), attempt AS (
+    -- cut off from outside: what it says later is kept as late
     UPDATE attempts SET ended_at = %(at)s, outcome = %(outcome)s, error_code = %(code)s
       FROM swept
      WHERE attempts.attempt_id = swept.attempt_id AND swept.state = 'running' AND attempts.outcome IS NULL
@@ -58,17 +63,32 @@ def expired(tx: Transaction, job: LockedJob, limit: int = SWEEP_SIZE) -> int:
     """Any open item -> failed(expired), stamped at the deadline, up to `limit` items; returns how many."""
     if not job.expired:
         return 0
-    return _sweep(tx, job, ["pending", "released", "running"], "failed", "expired", job.expires_at, limit)
+    return _sweep(tx, job, OPEN, "failed", "expired", job.expires_at, limit)
 
 
-def _sweep(tx: Transaction, job: LockedJob, states: list[str], state: str, code: str, at: datetime, limit: int) -> int:
+def failed_by_operator(tx: Transaction, job: LockedJob, position: int) -> int:
+    """The open item at `position` -> failed(failed_by_operator); 0 where it is final already."""
+    return _sweep(tx, job, OPEN, "failed", "failed_by_operator", job.now, 1, position)
+
+
+def _sweep(
+    tx: Transaction,
+    job: LockedJob,
+    states: list[str],
+    state: str,
+    code: str,
+    at: datetime,
+    limit: int,
+    position: int | None = None,
+) -> int:
     parameters = {
         "job": job.job_id,
+        "position": position,
         "states": states,
         "state": state,
         "code": code,
-        "kind": code if code == "expired" else "skipped",
-        "outcome": "expired" if code == "expired" else "skipped",
+        "kind": code if code == "expired" else state,
+        "outcome": "expired" if code == "expired" else "lost",
         "at": at,
         "limit": limit,
     }

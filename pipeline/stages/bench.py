@@ -22,11 +22,11 @@ class Bench:
     summarizer: Callable[[str], Summarizer]
     worker: str
 
-    def patience(self) -> Retrying:
-        """Waits for PostgreSQL for as long as an attempt may live: what is in hand may have been paid for."""
+    def patience(self, seconds: float | None = None) -> Retrying:
+        """Waits for PostgreSQL, else for as long as an attempt may live: what is in hand may have been paid for."""
         return Retrying(
             retry=retry_if_exception_type(LedgerUnavailable),
             wait=wait_exponential(multiplier=0.1, max=2.0),
-            stop=stop_after_delay(self.settings.attempt_seconds),
+            stop=stop_after_delay(seconds or self.settings.attempt_seconds),
             reraise=True,
         )

@@ -6,7 +6,7 @@ import structlog
 
 from pipeline.ledger import jobs, sweeps
 from pipeline.ledger.connection import Ledger
-from pipeline.stages.commands import Command, Freeze
+from pipeline.stages.commands import Command, after
 
 log = structlog.get_logger(__name__)
 
@@ -36,4 +36,4 @@ def drain_some(ledger: Ledger, job_id: UUID) -> tuple[int, tuple[Command, ...]]:
         if job.state != "cancelled":
             return 0, ()
         swept = sweeps.expired(tx, job) if job.expired else sweeps.cancelled(tx, job)
-    return swept, (Freeze(job_id),) if job.pending + job.running == swept else ()
+    return swept, after(job, swept)

@@ -6,6 +6,7 @@ Losing one is harmless: reconcile asks again.
 from dataclasses import dataclass
 from uuid import UUID
 
+from pipeline.ledger.jobs import LockedJob
 from pipeline.ledger.releases import Released
 
 
@@ -38,3 +39,10 @@ class Freeze:
 
 
 Command = Admit | Process | Reduce | Freeze
+
+
+def after(job: LockedJob, ended: int) -> tuple[Command, ...]:
+    """What follows when `ended` of the documents that `job` had open under its lock have become final."""
+    if job.pending + job.running > ended or job.state == "accepted":
+        return ()
+    return (Reduce(job.job_id),) if job.state == "running" else (Freeze(job.job_id),)

@@ -20,7 +20,7 @@ from pipeline.ledger.items import Ended, Outcome, Refusal, Started
 from pipeline.ledger.jobs import LockedJob
 from pipeline.ledger.releases import Released
 from pipeline.stages.bench import Bench
-from pipeline.stages.commands import Command, Freeze, Reduce
+from pipeline.stages.commands import Command, after
 from pipeline.stages.verdicts import failed, item_of
 from pipeline.stages.work import Work, ids_of, work
 
@@ -50,15 +50,22 @@ def process(bench: Bench, released: Released) -> Processed:
 
 
 def _start(bench: Bench, released: Released) -> Started | None:
+    """Claim the item. While PostgreSQL is away, wait for as long as nobody would send the message again."""
+    return bench.patience(bench.settings.lease_seconds)(_start_once, bench, released, uuid4())
+
+
+def _start_once(bench: Bench, released: Released, attempt_id: UUID) -> Started | None:
     with bench.ledger.statement() as tx:
-        return items.start(
+        started = items.start(
             tx,
             released,
-            attempt_id=uuid4(),
+            attempt_id=attempt_id,
             worker=bench.worker,
             lease=bench.settings.lease_seconds,
             attempt_seconds=bench.settings.attempt_seconds,
         )
+        # Refused it may be because this very claim was committed before and its answer lost.
+        return started or items.started_as(tx, released, attempt_id)
 
 
 def _refused(bench: Bench, released: Released) -> Processed:
@@ -117,7 +124,8 @@ def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID
     except StaleArrow:
         return _overtaken(bench, started, outcome, done, next_dispatch)
     log.info("process.settled", **ids_of(started), reason=transition.reason, code=done.error_code or None)
-    return Processed(settled=True, next=next_released, commands=_after(job, transition))
+    final = int(transition.item.state in lifecycle.TERMINAL)
+    return Processed(settled=True, next=next_released, commands=after(job, final))
 
 
 def _release_next(tx: Transaction, job: LockedJob, lane: int | None, dispatch: UUID) -> Released | None:
@@ -130,7 +138,8 @@ def _overtaken(bench: Bench, started: Started, outcome: Outcome, done: Work, nex
     with bench.ledger.transaction() as tx:
         if attempts.has_ended(tx, started.attempt_id):
             next_released = releases.released_as(tx, started.job_id, next_dispatch)
-            return Processed(settled=next_released is not None, next=next_released)
+            follows = after(jobs.lock(tx, started.job_id), ended=0)
+            return Processed(settled=next_released is not None, next=next_released, commands=follows)
         kept = items.keep_late(tx, started.attempt_id, outcome)
         attempts.record_calls(tx, started.attempt_id, done.calls)
     log.warning("process.late", **ids_of(started), kept=kept)
@@ -153,11 +162,3 @@ def _ended_as(transition: Transition) -> Ended:
         case _, ("succeeded" | "failed" | "skipped") as state:
             return state
     raise AssertionError(transition.reason)  # an attempt's own end has no other
-
-
-def _after(job: LockedJob, transition: Transition) -> tuple[Command, ...]:
-    """What follows when the last open document has ended; a chord that is whole asks for the reducer as well."""
-    still_open = job.pending + job.running - (transition.item.state in lifecycle.TERMINAL)
-    if still_open:
-        return ()
-    return (Reduce(job.job_id),) if job.state == "running" else (Freeze(job.job_id),)

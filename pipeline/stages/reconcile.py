@@ -20,7 +20,7 @@ from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
 from pipeline.ledger.leases import Lost
 from pipeline.stages.cancel import drain_some
-from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
+from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce, after
 from pipeline.stages.verdicts import failed, item_of
 
 log = structlog.get_logger(__name__)
@@ -73,12 +73,7 @@ def _expire_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
         job = jobs.lock(tx, job_id)
         swept = sweeps.expired(tx, job)
     log.warning("reconcile.expired", job_id=str(job_id), documents=swept)
-    yield from _after_sweep(job, swept)
-
-
-def _after_sweep(job: jobs.LockedJob, swept: int) -> Iterator[Command]:
-    if job.pending + job.running == swept and job.state != "accepted":
-        yield Reduce(job.job_id) if job.state == "running" else Freeze(job.job_id)
+    yield from after(job, swept)
 
 
 def _drain(ledger: Ledger, _lease: float) -> Iterator[Command]:
@@ -114,7 +109,7 @@ def _lose_one(ledger: Ledger, held: Lost) -> Iterator[Command]:
         code=lost.error_code,
     )
     if transition.item.state in lifecycle.TERMINAL:
-        yield from _after_sweep(job, 1)
+        yield from after(job, 1)
 
 
 def _silent(held: Lost) -> tuple[Lose, Outcome]:

@@ -42,5 +42,7 @@ def item_of(held: Held, job: LockedJob) -> Item:
         job_cancelled=job.state == "cancelled",
         attempt_count=held.number,
         charged=held.charged,
+        alone=held.alone,
+        losses_alone=held.losses_alone,
         max_attempts=job.max_attempts,
     )

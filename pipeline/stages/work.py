@@ -15,7 +15,7 @@ from pipeline.domain import failure
 from pipeline.domain.canonical import canonical
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.groups import MergeGroup
-from pipeline.domain.results import Summary
+from pipeline.domain.results import Summary, Usage
 from pipeline.domain.verify_quotes import verify_quotes
 from pipeline.errors import ItemFailure
 from pipeline.ledger import texts
@@ -114,7 +114,8 @@ def _call(
 ) -> Summary:
     """Ask the summarizer; where its output does not hold, again in the same attempt with the problem named."""
     summarizer = bench.summarizer(profile.summarizer)
-    left = monotonic() + (started.attempt_until - started.started_at).total_seconds()
+    attempt_began = monotonic()
+    ends = attempt_began + (started.attempt_until - started.started_at).total_seconds()
     problem: str | None = None
     while True:
         sequence = len(work.calls) + 1
@@ -126,29 +127,32 @@ def _call(
             attempt_number=started.number,
             call_sequence=sequence,
             problem=problem,
-            deadline_seconds=left - began,
+            deadline_seconds=ends - began,
         )
+
         try:
             summary = summarizer.summarize(request)
         except ItemFailure as failed:
-            work.calls.append(Call(sequence, "summarize", failed.error_code, None, None, None, monotonic() - began))
+            work.calls.append(_made(sequence, failed.error_code, Usage(), began, attempt_began))
             if sequence >= failure.POLICIES[failed.error_code].calls:
                 raise
             problem = failed.detail
         else:
-            used = summary.usage
-            work.calls.append(
-                Call(
-                    sequence,
-                    "summarize",
-                    None,
-                    used.input_tokens,
-                    used.output_tokens,
-                    used.cost_usd,
-                    monotonic() - began,
-                )
-            )
+            work.calls.append(_made(sequence, None, summary.usage, began, attempt_began))
             return summary
+
+
+def _made(sequence: int, code: str | None, used: Usage, began: float, attempt_began: float) -> Call:
+    return Call(
+        sequence=sequence,
+        step="summarize",
+        error_code=code,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cost_usd=used.cost_usd,
+        latency_seconds=monotonic() - began,
+        began_seconds=began - attempt_began,
+    )
 
 
 def _fields(started: Started) -> DocumentFields:

@@ -64,7 +64,7 @@ class Member:
 
 
 class Crew:
-    """The two workers of a stack; they are kept between tests that ask for the same work."""
+    """The workers of a stack; they are kept between tests that ask for the same work."""
 
     def __init__(self, urls, folder):
         self.folder, self.data = folder, folder / "data"
@@ -76,7 +76,7 @@ class Crew:
         self._contract = None
 
     def work(self, script=None, *, broker=None, app="tasks.app", env=None):
-        """Have both workers run with this script of the summarizer; a worker that was killed is started again."""
+        """Have them run with this script of the summarizer; a worker that was killed is started again."""
         contract = (json.dumps(script), broker, app, env)
         if contract != self._contract:
             self.dismiss()
@@ -121,6 +121,11 @@ class Crew:
     def process(self):
         """The worker that works on documents."""
         return self._members["process"]
+
+    @property
+    def alone(self):
+        """The worker for suspects."""
+        return self._members["alone"]
 
     @property
     def control(self):

@@ -148,7 +148,7 @@ def test_every_task_has_a_queue_of_its_own_and_is_included():
 
 def test_the_programs_that_run_and_up_start_consume_every_queue():
     assert ",".join(queue.name for queue in queues.CONTROL) == programs.CONTROL_QUEUES
-    assert {queue.name for queue in queues.ALL} - {queue.name for queue in queues.CONTROL} == {queues.PROCESS.name}
+    assert set(queues.ALL) - set(queues.CONTROL) == {queues.PROCESS, queues.ALONE}
 
 
 def test_the_lock_pins_everything_with_hashes_and_names_no_index():

@@ -10,7 +10,20 @@ import pytest
 from ledger_rows import KINDS, OPEN_KINDS, check, insert, item, new_job, rows, snapshot, value
 
 from pipeline.domain import lifecycle
-from pipeline.domain.lifecycle import Cancel, Expire, Fail, Hold, Item, Lose, Release, Start, Succeed, apply
+from pipeline.domain.lifecycle import (
+    Cancel,
+    Expire,
+    Fail,
+    FailByOperator,
+    Hold,
+    Item,
+    Lose,
+    Progress,
+    Release,
+    Start,
+    Succeed,
+    apply,
+)
 from pipeline.errors import StaleArrow
 from pipeline.ledger import items, jobs, leases, releases, sweeps
 from pipeline.ledger.items import Held, Outcome
@@ -161,6 +174,62 @@ def test_the_deadlines_sweep_fails_every_open_item_at_the_deadline_itself(tx, ea
         check(tx, job_id)
 
 
+def test_a_person_fails_any_open_item_and_its_neighbour_stays(tx):
+    for kind, state in product(KINDS, JOBS):
+        job_id = new_job(tx, [kind, "fresh"], **JOBS[state])
+        before, neighbour, job = item(tx, job_id), item(tx, job_id, 1), jobs.lock(tx, job_id)
+        swept = sweeps.failed_by_operator(tx, job, 0)
+        expected = apply(replace(before, expires_at=UNTIL), FailByOperator(), job.now)
+        assert swept == expected.changed
+        assert item(tx, job_id) == replace(expected.item, expires_at=before.expires_at), kind
+        assert item(tx, job_id, 1) == neighbour
+        check(tx, job_id)
+
+
+PROGRESS = [Progress(1, 0, 0), Progress(1, 40, 2), Progress(1, 39, 3), Progress(1, 41, 1), Progress(2, 50, 9)]
+
+
+@pytest.mark.parametrize("event", PROGRESS, ids=lambda event: f"{event.attempt}-{event.progress}-{event.cursor}")
+def test_progress_moves_on_in_the_hands_of_the_attempt_that_runs(tx, each_job, event):
+    for case, job_id in each_job():
+        if item(tx, job_id).state == "running":
+            tx.exec_driver_sql("UPDATE items SET progress = 40, cursor = 1 WHERE job_id = %s", (job_id,))
+        before, one = item(tx, job_id), replace(held(tx, job_id, right=True), number=event.attempt)
+        expected = apply(before, event, datetime.now(UTC))
+        if expected.reason == "progress":
+            items.progress(tx, one, event.progress, event.cursor)
+            assert item(tx, job_id) == expected.item, case
+        else:
+            with pytest.raises(StaleArrow):
+                items.progress(tx, one, event.progress, event.cursor)
+            assert item(tx, job_id) == before, case
+        check(tx, job_id)
+
+
+def test_an_edit_changes_lanes_and_deadline_of_an_unfinished_job_and_says_so(tx):
+    for state in lifecycle.JOB_STATES:
+        job_id = new_job(tx, ["born failed"], state=state)
+        before, job = snapshot(tx, job_id), jobs.lock(tx, job_id)
+        if state in {"accepted", "running"}:
+            jobs.edit(tx, job, 2, UNTIL, "{}")
+            edited = jobs.lock(tx, job_id)
+            assert (edited.concurrency, edited.expires_at, edited.state) == (2, UNTIL, state)
+            assert rows(tx, "SELECT version, kind, detail FROM events WHERE job_id = %s AND version > 1", job_id) == [
+                (2, "edited", "{}")
+            ]
+        else:
+            with pytest.raises(StaleArrow, match=state):
+                jobs.edit(tx, job, 2, UNTIL, "{}")
+            assert snapshot(tx, job_id) == before
+        check(tx, job_id)
+
+
+def test_a_job_past_its_deadline_is_not_edited_back_to_life(tx):
+    job_id = new_job(tx, ["fresh"], expires_in=-1.0)
+    with pytest.raises(StaleArrow, match="past its deadline"):
+        jobs.edit(tx, jobs.lock(tx, job_id), 8, UNTIL, "{}")
+
+
 def test_a_sweep_takes_as_many_as_it_may_in_order_of_position(tx):
     job_id = new_job(tx, ["fresh", "released", "running", "fresh", "fresh"], state="cancelled")
     for swept, left in ((2, {2, 3, 4}), (2, {2}), (0, {2})):
@@ -176,7 +245,7 @@ def test_a_late_result_and_a_renewal_never_move_an_item(tx, each_job):
         before, attempt_id = item(tx, job_id), held(tx, job_id, right=True).attempt_id
         kept = items.keep_late(tx, attempt_id, RESULT)
         assert kept == (KINDS[kind].get("attempt", "never tried") in {None, "lost"}), case
-        assert leases.renew(tx, [attempt_id], 30.0) == (kind == "running")
+        assert leases.renew(tx, [attempt_id], 30.0) == kind.startswith("running")
         assert item(tx, job_id) == before
         check(tx, job_id)
 
@@ -240,6 +309,8 @@ def settling(tx, job_id, event, outcome, *, right):
     """Settle as a worker does, which holds the item as it was when its attempt began."""
     before, one = item(tx, job_id), held(tx, job_id, right=right)
     begun = Item("running", before.expires_at, attempt_count=1, charged=0, max_attempts=before.max_attempts)
+    # A suspect had no such mark when its attempt began: the loss gave it.
+    begun = replace(begun, alone=before.alone and not before.suspect)
 
     def settle(job):
         transition = apply(replace(begun, job_cancelled=job.state == "cancelled"), event, job.now)
@@ -262,7 +333,7 @@ def expect(tx, job_id, arrow, event, case):
     # A worker's result refers to its attempt; what an expired item was charged no longer matters to anybody.
     expected = replace(expected, result_ref=found.result_ref if expected.result_ref else None)
     if expected.error_code == "expired":
-        expected = replace(expected, charged=found.charged)
+        expected = replace(expected, charged=found.charged, alone=found.alone)
     assert found == expected, case
     check(tx, job_id)
 
@@ -277,7 +348,7 @@ def undone(tx):
 def held(tx, job_id, *, right):
     """The item's last attempt, or one that never was."""
     attempt_id = value(tx, "SELECT attempt_id FROM items WHERE job_id = %s", job_id) if right else None
-    return Held(job_id, 0, attempt_id or uuid4(), 1, 0)
+    return Held(job_id, 0, attempt_id or uuid4(), 1, 0, alone=item(tx, job_id).alone, losses_alone=0)
 
 
 def start(tx, job_id, dispatch_id):

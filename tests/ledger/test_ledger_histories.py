@@ -22,7 +22,19 @@ from hypothesis.stateful import (
 from ledger_rows import all_items, check, document, rows, update, value
 
 from pipeline.domain.documents import Fault
-from pipeline.domain.lifecycle import TERMINAL, Cancel, Expire, Hold, Item, Lose, Release, Start, apply
+from pipeline.domain.lifecycle import (
+    TERMINAL,
+    Cancel,
+    Expire,
+    FailByOperator,
+    Hold,
+    Item,
+    Lose,
+    Progress,
+    Release,
+    Start,
+    apply,
+)
 from pipeline.errors import StaleArrow
 from pipeline.ledger import items, jobs
 from pipeline.ledger.releases import Released
@@ -30,6 +42,8 @@ from pipeline.stages import process, reconcile
 from pipeline.stages.admit import admit
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Process
+from pipeline.stages.edit import edit
+from pipeline.stages.fail import fail
 from pipeline.stages.reduce import reduce
 from pipeline.stages.submit import submit
 from pipeline.stages.work import work as work_on
@@ -41,9 +55,9 @@ TOLD = {"expired": "failed", "requeued": "open", "held": "open", "released": "op
 
 
 def decided(one):
-    """Without what the rules leave open: moments, ids, and the charge of what the deadline ended."""
-    charged = 0 if one.error_code == "expired" else one.charged
-    return replace(one, expires_at=FAR, available_at=None, finished_at=None, result_ref=None, charged=charged)
+    """Without what the rules leave open: moments, ids, and what the deadline's end was charged or suspected of."""
+    one = replace(one, expires_at=FAR, available_at=None, finished_at=None, result_ref=None)
+    return replace(one, charged=0, alone=False, losses_alone=0) if one.error_code == "expired" else one
 
 
 class Histories(RuleBasedStateMachine):
@@ -159,6 +173,43 @@ class Histories(RuleBasedStateMachine):
         for command in reconcile._lose(self.ledger, 60.0):
             assert not isinstance(command, Process)
         self.happened(position, Lose(self.model[position].attempt_count))
+
+    @precondition(lambda self: self.has("running"))
+    @rule(data=st.data(), progress=st.integers(0, 99), cursor=st.integers(0, 3))
+    def progress(self, data, progress, cursor):
+        """Any attempt that ever began says how far it is."""
+        held = data.draw(st.sampled_from(self.started))
+        event = Progress(held.number, progress, cursor)
+        expected = apply(self.model[held.position], event, datetime.now(UTC))
+        try:
+            with self.ledger.transaction() as tx:
+                items.progress(tx, held, progress, cursor)
+        except StaleArrow:
+            assert expected.reason != "progress"
+        else:
+            assert expected.reason == "progress"
+            self.happened(held.position, event)
+
+    @precondition(lambda self: len(self.started) >= self.calm)
+    @rule(data=st.data())
+    def fail_by_operator(self, data):
+        position = data.draw(st.integers(0, len(self.model) - 1))
+        before = self.model[position]
+        try:
+            fail(self.ledger, self.job_id, f"doc-{position}")
+        except StaleArrow:
+            assert before.state in TERMINAL or self.expired
+        else:
+            self.happened(position, FailByOperator())
+            assert self.model[position].error_code == "failed_by_operator"
+
+    @rule(lanes=st.integers(1, 4))
+    def edit(self, lanes):
+        """Other lanes: what is released stays, and no rule of an item changes."""
+        try:
+            edit(self.ledger, self.job_id, concurrency=lanes)
+        except StaleArrow:
+            assert self.expired or self.cancelled or self.completed
 
     @precondition(lambda self: len(self.started) >= self.calm)
     @rule()

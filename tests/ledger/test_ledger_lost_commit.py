@@ -10,15 +10,18 @@ from pipeline.errors import LedgerUnavailable
 from pipeline.ledger.connection import Ledger
 from pipeline.stages import process as stage
 from pipeline.stages.admit import admit
-from pipeline.stages.reconcile import reconcile
+from pipeline.stages.commands import Reduce
 
 
 @pytest.fixture
 def cut(monkeypatch):
-    """cut(committed=True): the connection breaks once, after or before the next transaction's COMMIT."""
+    """cut(committed=True): the connection breaks once, after or before the next transaction's COMMIT.
 
-    def arm(*, committed):
-        whole, cuts = Ledger.transaction, []
+    `edge` names the door: a transaction, or a statement that commits by itself.
+    """
+
+    def arm(*, committed, edge="transaction"):
+        whole, cuts = getattr(Ledger, edge), []
 
         @contextmanager
         def transaction(self):
@@ -27,13 +30,15 @@ def cut(monkeypatch):
                     yield tx
                 return
             cuts.append(True)
+            if edge == "statement" and not committed:
+                raise LedgerUnavailable("cut before the statement")
             with whole(self) as tx:
                 yield tx
                 if not committed:
                     raise LedgerUnavailable("cut before the COMMIT")
             raise LedgerUnavailable("cut after the COMMIT")
 
-        monkeypatch.setattr(Ledger, "transaction", transaction)
+        monkeypatch.setattr(Ledger, edge, transaction)
 
     return arm
 
@@ -91,14 +96,20 @@ def test_a_next_document_that_was_started_meanwhile_is_not_handed_on_again(ledge
     assert value(ledger, "SELECT succeeded FROM jobs") == 3
 
 
-def test_the_last_documents_lost_answer_leaves_the_reducer_to_reconcile(ledger, settings, bench, cut):
+def test_the_last_documents_lost_answer_still_asks_for_the_reducer(ledger, settings, bench, cut):
     job_id = submitted(ledger, settings, 1)
     (only,) = admit(ledger, job_id).released
     cut(committed=True)
-    stage.process(bench(), only)
+    assert stage.process(bench(), only).commands == (Reduce(job_id),)
     assert item(ledger, job_id).state == "succeeded"
-    assert reconcile(ledger, 60.0, "w") == []
-    with ledger.transaction() as tx:
-        tx.exec_driver_sql("UPDATE jobs SET nudged_at = nudged_at - interval '5 seconds'")
-    (reduce,) = reconcile(ledger, 60.0, "w")
-    assert reduce.job_id == job_id
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_start_whose_answer_is_lost_is_known_by_its_attempt(ledger, bench, lane, cut, committed):
+    job_id, first = lane
+    cut(committed=committed, edge="statement")
+    worker = bench()
+    assert stage.process(worker, first).settled
+    assert rows(ledger, "SELECT number, outcome FROM attempts") == [(1, "succeeded")]
+    assert len(worker.summarizer("").requests) == 1
+    check(ledger, job_id)

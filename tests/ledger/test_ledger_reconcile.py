@@ -45,13 +45,16 @@ def test_a_lost_lease_puts_the_item_back_under_suspicion_and_it_is_released_anew
     assert isinstance(command, Process)
     assert command.released.dispatch_id not in {None, old}
     found = item(ledger, job_id)
-    assert (found.state, found.suspect, found.charged, found.attempt_count) == ("released", True, 1, 1)
+    assert (found.state, found.suspect, found.charged, found.attempt_count) == ("released", True, 0, 1)
+    assert (found.alone, command.released.alone) == (True, True)
     assert rows(ledger, "SELECT outcome, error_code FROM attempts") == [("lost", "worker_lost")]
     assert [row[0] for row in rows(ledger, "SELECT kind FROM events ORDER BY version")][1:] == ["requeued", "released"]
 
 
-def test_an_item_that_was_lost_too_often_fails_and_the_job_is_reduced(ledger, tick):
-    job_id = new_job(ledger, ["running", "failed"], lease=-1.0, max_attempts=1)
+def test_an_item_that_was_lost_three_times_alone_fails_and_the_job_is_reduced(ledger, tick):
+    job_id = new_job(ledger, ["running alone", "failed"], lease=-1.0)
+    update(ledger, "items", "losses_alone = 2, attempt_count = 4", "position = 0")
+    update(ledger, "attempts", "number = 4", "position = 0")
     assert tick() == [Reduce(job_id)]
     found = item(ledger, job_id)
     assert (found.state, found.error_code, found.suspect) == ("failed", "worker_lost", False)

@@ -13,7 +13,7 @@ from pipeline.ledger.connection import Statement, together
 from pipeline.ledger.items import Held, Outcome
 
 RESULT = Outcome("succeeded", result_hash="hash-1", summary="said", actions="[]", warnings="[]")
-CALLS = [Call(1, "summarize", None, 10, 5, None, 0.1)]
+CALLS = [Call(1, "summarize", None, 10, 5, None, 0.1, 0.0)]
 
 
 def settle_and_release(tx, job_id, lanes, later=0):
@@ -22,7 +22,7 @@ def settle_and_release(tx, job_id, lanes, later=0):
     [(attempt, number)] = rows(
         tx, "SELECT attempt_id, attempt_count FROM items WHERE job_id = %s AND position = 0", job_id
     )
-    held = Held(job_id, 0, attempt, number + later, 0)
+    held = Held(job_id, 0, attempt, number + later, 0, alone=False, losses_alone=0)
     before = item(tx, job_id)
     begun = Item("running", before.expires_at, attempt_count=number, charged=0, max_attempts=before.max_attempts)
     transition = apply(begun, Succeed(number, "ref", "hash-1"), job.now)

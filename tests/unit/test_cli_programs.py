@@ -26,7 +26,7 @@ def test_every_queue_has_a_worker(settings):
 
 def test_documents_are_worked_on_by_threads_and_the_steps_between_by_a_process(settings):
     pools = {one.name: one.argv[one.argv.index("--pool") + 1] for one in programs.workers(settings)}
-    assert pools == {"process": "threads", "control": "prefork"}
+    assert pools == {"process": "threads", "alone": "prefork", "control": "prefork"}
 
 
 def test_workers_of_two_data_folders_have_names_of_their_own(tmp_path):
@@ -35,7 +35,7 @@ def test_workers_of_two_data_folders_have_names_of_their_own(tmp_path):
         for folder in ("a", "b")
         for one in programs.workers(Settings(data_dir=tmp_path / folder))
     }
-    assert len(names) == 4
+    assert len(names) == 6
 
 
 def test_flower_is_read_only_on_loopback_and_its_password_on_no_command_line(settings):

@@ -25,7 +25,7 @@ TABLE = {
     "failed_by_operator": (1, "none", True, 1),
     "expired": (1, "none", True, 1),
     "cancelled": (1, "none", True, 1),
-    "worker_lost": (None, "none", True, 1),
+    "worker_lost": (3, "none", True, 1),
     "internal_error": (2, "none", True, 1),
 }
 

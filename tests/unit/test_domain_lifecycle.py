@@ -12,6 +12,7 @@ from pipeline.domain.lifecycle import (
     Cancel,
     Expire,
     Fail,
+    FailByOperator,
     Hold,
     Item,
     Lose,
@@ -46,6 +47,7 @@ EVENTS = {
     "fail": Fail(1, "not_a_call", retryable=False),
     "skip": Fail(1, "budget_exhausted", retryable=False, skips=True),
     "lose": Lose(1),
+    "fail by operator": FailByOperator(),
     "cancel": Cancel(),
     "expire": Expire(),
 }
@@ -61,6 +63,9 @@ MOVES = {
     ("running", "fail"): ("failed", "failed"),
     ("running", "skip"): ("skipped", "failed"),
     ("running", "lose"): ("pending", "requeued"),
+    ("pending", "fail by operator"): ("failed", "failed"),
+    ("released", "fail by operator"): ("failed", "failed"),
+    ("running", "fail by operator"): ("failed", "failed"),
     ("pending", "cancel"): ("skipped", "failed"),
     ("released", "cancel"): ("skipped", "failed"),
 }
@@ -147,7 +152,9 @@ def test_a_retry_waits_as_long_as_it_is_told():
 def test_what_is_charged_counts_against_max_attempts_and_what_is_not_does_not():
     last = replace(ITEMS["running"], attempt_count=9, charged=2, max_attempts=3)
     assert apply(last, replace(EVENTS["retry"], attempt=9), NOW).item.error_code == "provider_unavailable"
-    assert apply(last, Lose(9), NOW).item.error_code == "worker_lost"
+    assert apply(replace(last, alone=True), Lose(9), NOW).item.error_code == "worker_lost"
+    among_others = apply(last, Lose(9), NOW).item
+    assert (among_others.state, among_others.charged) == ("pending", 2)
     free = apply(last, Fail(9, "rate_limited", retryable=True, charged=False), NOW).item
     assert (free.state, free.charged) == ("pending", 2)
 
@@ -157,8 +164,31 @@ class TestASuspectedItem:
 
     lost = apply(ITEMS["running"], Lose(1), NOW).item
 
-    def test_is_pending_and_charged(self):
-        assert (self.lost.state, self.lost.suspect, self.lost.charged) == ("pending", True, 1)
+    def test_is_pending_and_not_charged(self):
+        assert (self.lost.state, self.lost.suspect, self.lost.charged) == ("pending", True, 0)
+
+    def test_runs_alone_from_then_on_and_fails_with_its_third_loss_there(self):
+        item = self.lost
+        for losses in (1, 2):
+            assert (item.state, item.alone, item.losses_alone, item.charged) == (
+                "pending",
+                True,
+                losses - 1,
+                losses - 1,
+            )
+            started = apply(apply(item, Release(), NOW).item, Start("w"), NOW).item
+            item = apply(started, Lose(started.attempt_count), NOW).item
+        started = apply(apply(item, Release(), NOW).item, Start("w"), NOW).item
+        ended = apply(started, Lose(started.attempt_count), NOW).item
+        assert (ended.state, ended.error_code, ended.charged) == ("failed", "worker_lost", 3)
+
+    def test_is_charged_for_no_loss_that_it_disproves(self):
+        started = apply(apply(self.lost, Release(), NOW).item, Start("w"), NOW).item
+        twice_lost = apply(started, Lose(2), NOW).item
+        assert (twice_lost.losses_alone, twice_lost.charged) == (1, 1)
+        requeued = apply(twice_lost, Fail(2, "rate_limited", retryable=True, charged=False), NOW).item
+        assert (requeued.alone, requeued.losses_alone, requeued.charged) == (True, 0, 0)
+        assert not apply(self.lost, EVENTS["retry"], NOW).item.alone
 
     @pytest.mark.parametrize("released", [False, True])
     def test_takes_the_late_outcome_instead_of_the_loss(self, released):
@@ -177,7 +207,7 @@ class TestASuspectedItem:
 
     def test_is_under_no_suspicion_once_a_later_attempt_starts(self):
         started = apply(apply(self.lost, Release(), NOW).item, Start("w"), NOW).item
-        assert (started.suspect, started.attempt_count, started.charged) == (False, 2, 1)
+        assert (started.suspect, started.attempt_count, started.alone) == (False, 2, True)
         assert apply(started, EVENTS["succeed"], NOW).reason == "not-running"
 
 

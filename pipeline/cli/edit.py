@@ -1,0 +1,25 @@
+"""`callfold edit`: other lanes or another deadline for a job that is not finished."""
+
+from pipeline.cli import arguments, door, screen
+from pipeline.ledger import views
+from pipeline.stages.edit import edit as edit_stage
+
+
+def edit(
+    job: arguments.JobName,
+    concurrency: arguments.Concurrency = None,
+    deadline: arguments.Deadline = None,
+    as_json: arguments.Json = False,
+) -> None:
+    """Change an unfinished job's concurrency or deadline (seconds since it was submitted)."""
+    settings = door.settings()
+    with door.ledger(settings) as ledger:
+        with ledger.statement() as tx:
+            job_id = views.find_job(tx, job)
+        edit_stage(ledger, job_id, concurrency, deadline)
+        with ledger.statement() as tx:
+            view = views.job(tx, job_id, settings.lease_seconds)
+    if as_json:
+        screen.answer(view)
+        return
+    screen.line(f"edited: deadline {view.expires_at:%Y-%m-%d %H:%M:%S} UTC; callfold status {job_id}")
