@@ -25,7 +25,7 @@ run: setup ## run the main job on examples/calls (PATHS=...) and write its bundl
 	@$(CALLFOLD) run $(PATHS) --out $(OUT)
 
 test: setup ## run all tests
-	@$(PY) -m pytest $(PYTEST_FLAGS)
+	@$(PY) -m pytest --numprocesses 2 --dist loadgroup $(PYTEST_FLAGS)
 
 check: setup ## lint, types and import rules
 	@$(VENV)/bin/ruff check .
