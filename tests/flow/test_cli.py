@@ -142,12 +142,16 @@ def test_an_interrupted_run_is_continued_by_the_same_command(desktop):
     assert desktop.processes() == []
 
     before = desktop.ask("status", "night")
-    assert 0 < before["counts"]["succeeded"] < 12
+    assert 0 < before["counts"]["succeeded"] < 11
+    assert desktop.ask("edit", "night", "--concurrency", "4")["version"] == before["version"] + 1
+    assert desktop.ask("fail", "night", "acme/call-11.txt")["counts"]["failed"] == 1
+    assert "final already" in desktop.ask("fail", "night", "acme/call-11.txt", code=1)["message"]
     after = desktop.ask(*command)
     assert after["job_id"] == before["job_id"]
-    assert after["counts"]["succeeded"] == 12
+    assert after["counts"] == {"total": 12, "succeeded": 11, "failed": 1, "skipped": 0}
     documents = desktop.ask("show", "night")
-    assert [document["attempt_count"] for document in documents] == [1] * 12, "settled work is not done again"
+    attempts = [document["attempt_count"] for document in documents]
+    assert attempts == [1] * 11 + [0], "settled work is not done again"
 
 
 def test_a_run_whose_workers_die_for_good_says_so(desktop):
@@ -167,7 +171,7 @@ def test_a_stack_is_kept_up_watched_and_taken_down(desktop):
     desktop.write_calls(2)
     up = desktop.ask("up")
     assert up["started"]
-    assert {part["name"] for part in up["parts"]} >= {"postgres", "redis", "process", "control", "beat", "flower"}
+    assert {part["name"] for part in up["parts"]} >= {"postgres", "redis", "process", "alone", "control", "beat", "flower"}
     again = desktop.ask("up")
     assert (again["pid"], again["started"]) == (up["pid"], False)
     wait_for(desktop.is_well, LIMIT_SECONDS)
