@@ -92,8 +92,10 @@ def _show_document(ledger: Ledger, job_id: UUID, document: str, *, as_json: bool
 def _print_attempt(attempt: Attempt) -> None:
     took = f" after {(attempt.ended_at - attempt.started_at).total_seconds():.1f} s" if attempt.ended_at else ""
     ended = f"{attempt.outcome or 'running'}{took}" + (f", {attempt.error_code}" if attempt.error_code else "")
+    free = ", not charged" if attempt.ended_at and not attempt.charged and attempt.outcome != "succeeded" else ""
+    where = f"{attempt.worker}{' alone' if attempt.alone else ''}"
     screen.line()
-    screen.line(f"attempt {attempt.number} on {attempt.worker} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}")
+    screen.line(f"attempt {attempt.number} on {where} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}{free}")
     calls = (
         (
             call.sequence,

@@ -25,7 +25,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One claim of an item by a worker."""
+    """One claim of an item by a worker; `alone` on the one-slot queue, `charged` where it counts against the item."""
 
     attempt_id: UUID
     number: int
@@ -36,6 +36,8 @@ class Attempt:
     error_code: str | None
     error_detail: str | None
     model: str | None
+    alone: bool
+    charged: bool
     calls: tuple[Call, ...] = ()
 
 
@@ -79,7 +81,7 @@ def has_ended(tx: Transaction, attempt_id: UUID) -> bool:
 
 
 _HISTORY = """
-SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, error_detail, model
+SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, error_detail, model, alone, charged
   FROM attempts WHERE job_id = %s AND position = %s ORDER BY number
 """
 
