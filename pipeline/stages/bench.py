@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+from tenacity import Retrying
 
-from pipeline.errors import LedgerUnavailable
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings
 from pipeline.stages.leases import Leases
+from pipeline.stages.patience import patience
 from pipeline.summarizers.port import Summarizer
 
 
@@ -24,9 +24,4 @@ class Bench:
 
     def patience(self, seconds: float | None = None) -> Retrying:
         """Waits for PostgreSQL, else for as long as an attempt may live: what is in hand may have been paid for."""
-        return Retrying(
-            retry=retry_if_exception_type(LedgerUnavailable),
-            wait=wait_exponential(multiplier=0.1, max=2.0),
-            stop=stop_after_delay(seconds or self.settings.attempt_seconds),
-            reraise=True,
-        )
+        return patience(seconds or self.settings.attempt_seconds)

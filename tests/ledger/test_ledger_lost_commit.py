@@ -105,6 +105,18 @@ def test_the_last_documents_lost_answer_still_asks_for_the_reducer(ledger, setti
 
 
 @pytest.mark.parametrize("committed", [True, False])
+def test_an_admission_whose_answer_is_lost_still_sends_its_first_documents(ledger, settings, cut, committed):
+    job_id = submitted(ledger, settings, 3, concurrency=2)
+    cut(committed=committed)
+    released = admit(ledger, job_id).released
+    found = rows(ledger, "SELECT position, dispatch_id FROM items WHERE lane IS NOT NULL ORDER BY position")
+    assert found == [(one.position, one.dispatch_id) for one in released]
+    assert [position for position, _ in found] == [0, 1]
+    assert admit(ledger, job_id).released == ()
+    check(ledger, job_id)
+
+
+@pytest.mark.parametrize("committed", [True, False])
 def test_a_start_whose_answer_is_lost_is_known_by_its_attempt(ledger, bench, lane, cut, committed):
     job_id, first = lane
     cut(committed=committed, edge="statement")
