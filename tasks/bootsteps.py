@@ -15,7 +15,7 @@ from celery import Celery, bootsteps
 from pipeline import logs
 from pipeline.errors import StackError
 from pipeline.ledger.connection import Ledger, Transaction
-from pipeline.ledger.reconcile import hold_lock
+from pipeline.ledger.reconcile import hold_lock, is_silent
 from pipeline.settings import load
 from pipeline.stages.reconcile import reconcile
 from tasks.hops import recorded
@@ -30,7 +30,7 @@ EVENTS_EVERY = 0.25
 
 
 class Reconciler(threading.Thread):
-    """Ticks about once a second while it holds the reconciler's lock; otherwise waits for it."""
+    """Ticks about once a second while it holds the reconciler's lock, or while whoever holds it is silent."""
 
     def __init__(self) -> None:
         super().__init__(name="reconcile", daemon=True)
@@ -55,15 +55,20 @@ class Reconciler(threading.Thread):
                 self._tick_until_stopped(ledger, tx, settings.lease_seconds, tick)
 
     def _tick_until_stopped(self, ledger: Ledger, tx: Transaction, lease: float, tick: float) -> None:
-        """Wait on one connection for the lock, and hold it there; it ends with the connection."""
+        """Wait on one connection for the lock, and hold it there; it ends with the connection.
+
+        A process that was stopped keeps its connection, and the lock with it: after half a lease of silence others
+        tick in its place.
+        """
         from tasks.lanes import publish  # noqa: PLC0415 - the app loads us before it is whole
 
-        while not hold_lock(tx):
-            if self._pause(tick):
-                return
-        log.info("reconcile.holds_the_lock", worker=name())
+        holds = False
         while not self._stopped.is_set():
-            publish(reconcile(ledger, lease, name()))
+            if not holds and hold_lock(tx):
+                holds = True
+                log.info("reconcile.holds_the_lock", worker=name())
+            if holds or is_silent(tx, lease / 2):
+                publish(reconcile(ledger, lease, name()))
             if self._pause(tick):
                 return
 

@@ -19,6 +19,15 @@ def hold_lock(tx: Transaction) -> bool:
     return got
 
 
+def is_silent(tx: Transaction, seconds: float) -> bool:
+    """Whether nobody has ticked for so long, or ever, though somebody may hold the lock."""
+    silent: bool = tx.exec_driver_sql(
+        "SELECT NOT EXISTS (SELECT 1 FROM reconciler WHERE last_tick > clock_timestamp() - %s * interval '1 second')",
+        (seconds,),
+    ).scalar_one()
+    return silent
+
+
 def record_tick(tx: Transaction, worker: str) -> float:
     """Stamp this tick; returns the seconds since the one before (0 for the first ever)."""
     gap: float = tx.exec_driver_sql(
