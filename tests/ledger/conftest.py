@@ -6,7 +6,9 @@ CALLFOLD_TEST_DATABASE_URL names one that may create databases.
 
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from ledger_bench import Answers, bench_with
@@ -87,3 +89,20 @@ def bench(ledger, settings):
     yield make
     for one in made:
         one.leases.stop()
+
+
+@pytest.fixture
+def together():
+    """Runs the actions at the same moment and returns their results; fails where one never ends."""
+    with ThreadPoolExecutor(200) as pool:
+
+        def run(*actions):
+            barrier = Barrier(len(actions))
+
+            def one(action):
+                barrier.wait(30)
+                return action()
+
+            return [future.result(60) for future in [pool.submit(one, action) for action in actions]]
+
+        yield run

@@ -6,6 +6,7 @@
 import json
 from contextlib import contextmanager
 from datetime import timedelta
+from time import monotonic
 from uuid import UUID, uuid4
 
 from pipeline.domain.documents import DocumentFields, IncomingDocument, Transcript, Turn
@@ -169,6 +170,14 @@ def all_items(door, job_id):
 def item(door, job_id, position=0):
     """One of them."""
     return all_items(door, job_id)[position]
+
+
+def wait_for_waiters(ledger, number):
+    """Wait until so many others wait for a lock in this database."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    deadline = monotonic() + 30
+    while value(ledger, waiting) < number:
+        assert monotonic() < deadline, "nobody waits"
 
 
 _SNAPSHOT = """

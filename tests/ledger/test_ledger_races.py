@@ -1,21 +1,22 @@
 """Two things at the same moment, on real connections: whatever the order, the ledger is right afterwards."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event
+from itertools import chain
+from threading import Event
 from uuid import uuid4
 
 import pytest
 from ledger_bench import work_off
-from ledger_rows import check, item, new_job, rows, submitted, value
+from ledger_rows import check, item, new_job, rows, snapshot, submitted, value, wait_for_waiters
 
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
-from pipeline.ledger import items
+from pipeline.ledger import items, jobs
 from pipeline.ledger.releases import Released
 from pipeline.stages.admit import admit
-from pipeline.stages.cancel import cancel
+from pipeline.stages.cancel import cancel, drain
 from pipeline.stages.commands import Freeze, Reduce
-from pipeline.stages.process import process
+from pipeline.stages.process import Processed, process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
 
@@ -24,20 +25,20 @@ LEASE = 60.0
 
 
 @pytest.fixture
-def together():
-    """Runs the actions at the same moment and returns their results; fails where one never ends."""
-    with ThreadPoolExecutor(16) as pool:
+def at_the_lock(ledger):
+    """Lets the actions queue for a job's lock, one after the other, before any gets it; returns their results."""
 
-        def run(*actions):
-            barrier = Barrier(len(actions))
+    def run(job_id, *actions):
+        with ThreadPoolExecutor(len(actions)) as pool:
+            with ledger.transaction() as tx:
+                jobs.lock(tx, job_id)
+                queued = []
+                for action in actions:
+                    queued.append(pool.submit(action))
+                    wait_for_waiters(ledger, len(queued))
+            return [one.result(30) for one in queued]
 
-            def one(action):
-                barrier.wait(10)
-                return action()
-
-            return [future.result(30) for future in [pool.submit(one, action) for action in actions]]
-
-        yield run
+    return run
 
 
 def test_a_start_and_a_cancel_leave_the_document_running_or_skipped(ledger, together):
@@ -101,6 +102,64 @@ def test_the_result_of_a_lost_attempt_counts_until_a_later_one_starts(ledger, be
     check(ledger, job_id)
 
 
+def test_a_stale_settle_after_a_takeover_moves_nothing(ledger, bench):
+    job_id = new_job(ledger, ["released", "fresh", "fresh"], concurrency=2)
+    before = []
+
+    def meanwhile():
+        run_out(ledger, job_id)
+        again = next(one.released for one in reconcile(ledger, LEASE, "w") if one.released.position == 0)
+        assert start(ledger, again) is not None
+        before.extend(snapshot(ledger, job_id)[0])
+
+    done = process(bench(summarizer=Late(meanwhile)), released_of(ledger, job_id))
+    assert done == Processed(settled=False)
+    job, its_items, its_attempts, its_events = snapshot(ledger, job_id)[0]
+    assert (job, its_items, its_events) == (before[0], before[1], before[3])
+    changed = [now for now in its_attempts if now not in before[2]]
+    assert [(one["number"], one["outcome"], one["summary"]) for one in changed] == [(1, "late", "late")]
+    check(ledger, job_id)
+
+
+#: Every order in which the transactions of a cancel, its sweep and a requeue can be committed.
+ORDERS = {
+    "requeue, cancel, sweep": ([], ["cancel", "sweep"]),
+    "cancel, requeue, sweep": (["cancel"], ["sweep"]),
+    "cancel, sweep, requeue": (["cancel", "sweep"], []),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_in_no_order_do_a_cancels_sweep_and_a_requeue_leave_anything_pending(ledger, bench, order):
+    job_id = new_job(ledger, ["released", "fresh", "waiting", "released"], concurrency=4)
+    steps = {"cancel": lambda: mark_cancelled(ledger, job_id), "sweep": lambda: drain(ledger, job_id)}
+    before, after = ORDERS[order]
+    commands = []
+
+    def meanwhile():
+        commands.extend(command for step in before for command in steps[step]() or ())
+        raise ItemFailure("provider_unavailable", "our own sentence")
+
+    done = process(bench(summarizer=Late(meanwhile)), released_of(ledger, job_id))
+    commands += [*done.commands, *(command for step in after for command in steps[step]() or ())]
+    assert done.next is None or after
+    found = [(item(ledger, job_id, position).state, item(ledger, job_id, position).error_code) for position in range(4)]
+    assert found == [("skipped", "cancelled")] * 4
+    assert commands == [Freeze(job_id)]
+    check(ledger, job_id)
+
+
+@pytest.mark.parametrize("first", ["requeue", "cancel"])
+def test_a_requeue_and_a_cancel_that_wait_for_the_same_lock_leave_nothing_pending(ledger, bench, at_the_lock, first):
+    job_id = new_job(ledger, ["released", "fresh"])
+    worker, released = bench("provider_unavailable"), released_of(ledger, job_id)
+    actions = [lambda: process(worker, released).commands, lambda: cancel(ledger, job_id)]
+    commands = at_the_lock(job_id, *actions if first == "requeue" else reversed(actions))
+    assert {item(ledger, job_id, position).state for position in (0, 1)} == {"skipped"}
+    assert set(chain(*commands)) == {Freeze(job_id)}
+    check(ledger, job_id)
+
+
 def test_a_requeue_and_a_cancel_leave_nothing_pending(ledger, bench, together):
     for _ in range(ROUNDS):
         job_id = new_job(ledger, ["released", "fresh"])
@@ -135,6 +194,20 @@ def test_ten_reducers_at_once_make_one_merged_set(ledger, settings, bench, toget
         merged = rows(ledger, "SELECT reduce_id, count(*) FROM merged_actions WHERE job_id = %s GROUP BY 1", job_id)
         assert merged == rows(ledger, "SELECT reduce_id, merged_rows::bigint FROM jobs WHERE job_id = %s", job_id)
         check(ledger, job_id)
+
+
+def test_nine_reducers_return_while_the_tenth_still_merges(ledger, settings, bench, together):
+    job_id = submitted(ledger, settings, 2)
+    for released in admit(ledger, job_id).released:
+        process(bench(), released)
+    with ThreadPoolExecutor(1) as pool:
+        with ledger.transaction() as tx:
+            tx.exec_driver_sql("LOCK TABLE merged_actions IN SHARE ROW EXCLUSIVE MODE")
+            merging = pool.submit(reduce, ledger, job_id)
+            wait_for_waiters(ledger, 1)
+            assert together(*[lambda: reduce(ledger, job_id)] * 9) == [()] * 9
+        assert merging.result(30) == (Freeze(job_id),)
+    assert value(ledger, "SELECT state FROM jobs WHERE job_id = %s", job_id) == "completed"
 
 
 def test_an_interrupted_reducers_rows_are_replaced(ledger, settings, bench, monkeypatch):
@@ -244,10 +317,17 @@ def start(ledger, released):
         return items.start(tx, released, attempt_id=uuid4(), worker="w", lease=LEASE, attempt_seconds=600.0)
 
 
+def mark_cancelled(ledger, job_id):
+    with ledger.transaction() as tx:
+        jobs.cancel(tx, jobs.lock(tx, job_id))
+
+
 def run_out(ledger, job_id):
     with ledger.transaction() as tx:
         tx.exec_driver_sql(
-            "UPDATE items SET lease_until = clock_timestamp() - interval '1 second' WHERE job_id = %s", (job_id,)
+            "UPDATE items SET lease_until = clock_timestamp() - interval '1 second' "
+            "WHERE job_id = %s AND state = 'running'",
+            (job_id,),
         )
 
 
