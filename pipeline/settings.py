@@ -114,6 +114,8 @@ class Settings(BaseSettings):
     script: Path | None = None
     profiles: dict[str, Profile] = {}
     schedules: dict[str, Schedule] = {}
+    #: Who is told that a job has ended: a command, as the list of its words, or a file that gets a line.
+    on_complete: Annotated[tuple[str, ...], Field(min_length=1)] | Path | None = None
 
     @classmethod
     def settings_customise_sources(

@@ -55,7 +55,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
     }
 
 
-app = Celery("callfold", include=["tasks.admit", "tasks.process", "tasks.reduce", "tasks.freeze", "tasks.nightly"])
+app = Celery(
+    "callfold",
+    include=["tasks.admit", "tasks.process", "tasks.reduce", "tasks.freeze", "tasks.notify", "tasks.nightly"],
+)
 app.conf.update(configuration(load()))
 
 

@@ -16,7 +16,7 @@ from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from pipeline.ledger.releases import Released
-from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce
+from pipeline.stages.commands import Admit, Command, Freeze, Notify, Process, Reduce
 from pipeline.stages.process import Processed
 from tasks import queues
 from tasks.app import app
@@ -70,11 +70,13 @@ def publish(commands: Iterable[Command]) -> None:
             case Process(released):
                 _publish_process(released)
             case Admit(job_id):
-                _send("tasks.admit", job_id)
+                _send("tasks.admit", str(job_id))
             case Reduce(job_id):
-                _send("tasks.reduce", job_id)
+                _send("tasks.reduce", str(job_id))
             case Freeze(job_id):
-                _send("tasks.freeze", job_id)
+                _send("tasks.freeze", str(job_id))
+            case Notify(job_id, tries):
+                _send("tasks.notify", str(job_id), tries)
 
 
 def _publish_process(released: Released, **membership: object) -> None:
@@ -90,9 +92,9 @@ def _publish_process(released: Released, **membership: object) -> None:
         )
 
 
-def _send(task: str, job_id: UUID) -> None:
+def _send(task: str, *arguments: str | int) -> None:
     with _left_to_reconcile(task):
-        app.send_task(task, (str(job_id),), ignore_result=True, add_to_parent=False)
+        app.send_task(task, arguments, ignore_result=True, add_to_parent=False)
 
 
 def _queue(released: Released) -> Queue:

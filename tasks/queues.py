@@ -19,10 +19,11 @@ PROCESS = _queue("process")
 ALONE = _queue("alone")
 REDUCE = _queue("reduce")
 FREEZE = _queue("freeze")
+NOTIFY = _queue("notify")
 NIGHTLY = _queue("nightly")
 
-ALL: Final = (ADMIT, PROCESS, ALONE, REDUCE, FREEZE, NIGHTLY)
+ALL: Final = (ADMIT, PROCESS, ALONE, REDUCE, FREEZE, NOTIFY, NIGHTLY)
 #: What the prefork worker consumes.
-CONTROL: Final = (ADMIT, REDUCE, FREEZE, NIGHTLY)
+CONTROL: Final = (ADMIT, REDUCE, FREEZE, NOTIFY, NIGHTLY)
 
 ROUTES: Final = {f"tasks.{queue.routing_key}": {"queue": queue} for queue in ALL if queue is not ALONE}

@@ -67,6 +67,7 @@ def _database(url: str | None) -> Iterator[Finding]:
         yield Finding("database", ok=True, state=f"PostgreSQL {health.server_version}, revision {REVISION}")
         yield _reconcile(health)
         yield from _stuck(health)
+        yield from _untold(health)
         for profile, (until, code) in paused.items():
             yield Finding(f"gate {profile}", ok=True, state=f"paused until {until:%H:%M:%S} UTC ({code})")
 
@@ -85,6 +86,12 @@ def _stuck(health: LedgerHealth) -> Iterator[Finding]:
         hop = {"accepted": "admission", "running": "reducer"}.get(state, "export")
         to_do = f"its {hop} does not get through: read control.log, then `callfold status {job_id}`"
         yield Finding(f"job {job_id}", ok=False, state=f"{hop} asked for {nudges} times", to_do=to_do)
+
+
+def _untold(health: LedgerHealth) -> Iterator[Finding]:
+    for job_id, tries in health.untold:
+        to_do = "nobody can be told of its end: read control.log for notify.failed, see to CALLFOLD_ON_COMPLETE"
+        yield Finding(f"job {job_id}", ok=False, state=f"notification tried {tries} times", to_do=to_do)
 
 
 def _messages(urls: dict[str, str]) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import typer
 
 from exports.copy_bundle import check_out, copy_bundle
 from exports.freeze import folder_of, freeze
+from exports.notify import notify
 from pipeline.cli import arguments, dispatch, door, failures, programs, results, screen, waiting
 from pipeline.domain import options as job_options
 from pipeline.errors import InvalidRequest, LedgerUnavailable
@@ -87,7 +88,9 @@ def _finish(settings: Settings, stack: Stack, request: _Request) -> Path:
     job = submit(ledger, settings, documents, request.options, request.key)
     if not _is_frozen(ledger, job.job_id):
         _work(settings, stack, ledger, job)
-    return folder_of(settings.exports, freeze(ledger, settings.exports, job.job_id))
+    folder = folder_of(settings.exports, freeze(ledger, settings.exports, job.job_id))
+    notify(ledger, settings, job.job_id)  # the workers may have gone by the time that its message comes
+    return folder
 
 
 def _is_frozen(ledger: Ledger, job_id: UUID) -> bool:

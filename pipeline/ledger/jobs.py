@@ -63,15 +63,35 @@ def lock(tx: Transaction, job_id: UUID) -> LockedJob:
     return LockedJob(*rows[0])
 
 
-_ADMIT = """
-WITH admitted AS (
-    UPDATE jobs SET state = 'running', version = version + 1, admitted_at = %(now)s, nudged_at = NULL, nudges = 0
-     WHERE job_id = %(job)s AND state = 'accepted'
-    RETURNING job_id, version
+# What every change of a job's state leaves, in the statement that makes it: its event and its notification. Those that
+# nobody is told of are born delivered.
+_LEAVE = """
+notified AS (
+    INSERT INTO notifications (job_id, version, state, at, available_at, delivered_at)
+    SELECT job_id, version, state, %(now)s, %(now)s, CASE WHEN state IN ('accepted', 'running') THEN %(now)s END
+      FROM changed
 )
 INSERT INTO events (job_id, version, kind, at)
-SELECT job_id, version, 'admitted', %(now)s FROM admitted
+SELECT job_id, version, CASE state WHEN 'running' THEN 'admitted' ELSE state END, %(now)s FROM changed
 """
+
+_ACCEPT = f"""
+WITH changed AS (
+    SELECT job_id, version, state FROM jobs WHERE job_id = %(job)s AND state = 'accepted'
+), {_LEAVE}"""
+
+
+def accept(tx: Transaction, job_id: UUID, now: datetime) -> None:
+    """Announce the job whose row was stored in this transaction."""
+    _one(tx.exec_driver_sql(_ACCEPT, {"job": job_id, "now": now}).rowcount, "accept", "not there")
+
+
+_ADMIT = f"""
+WITH changed AS (
+    UPDATE jobs SET state = 'running', version = version + 1, admitted_at = %(now)s, nudged_at = NULL, nudges = 0
+     WHERE job_id = %(job)s AND state = 'accepted'
+    RETURNING job_id, version, state
+), {_LEAVE}"""
 
 
 def admit(tx: Transaction, job: LockedJob) -> None:
@@ -79,8 +99,8 @@ def admit(tx: Transaction, job: LockedJob) -> None:
     _one(tx.exec_driver_sql(_ADMIT, {"job": job.job_id, "now": job.now}).rowcount, "admit", job.state)
 
 
-_COMPLETE = """
-WITH completed AS (
+_COMPLETE = f"""
+WITH changed AS (
     UPDATE jobs
        SET state = 'completed', version = version + 1, reduce_id = %(reduce)s, ended_at = %(now)s,
            merged_rows = %(merged)s,
@@ -89,11 +109,8 @@ WITH completed AS (
        AND total = (SELECT count(*) FROM items WHERE job_id = %(job)s AND state IN ('succeeded', 'failed', 'skipped'))
        AND %(merged)s = (SELECT count(*) FROM merged_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s)
        AND %(rows)s = (SELECT count(*) FROM row_actions WHERE job_id = %(job)s AND reduce_id = %(reduce)s)
-    RETURNING job_id, version
-)
-INSERT INTO events (job_id, version, kind, at)
-SELECT job_id, version, 'completed', %(now)s FROM completed
-"""
+    RETURNING job_id, version, state
+), {_LEAVE}"""
 
 
 def complete(tx: Transaction, job: LockedJob, reduce_id: UUID, merged: int, rows: int) -> None:
@@ -107,15 +124,12 @@ def complete(tx: Transaction, job: LockedJob, reduce_id: UUID, merged: int, rows
     _one(done, "complete", f"{job.state}, {job.pending + job.running} open, or its merged rows are not all there")
 
 
-_CANCEL = """
-WITH cancelled AS (
+_CANCEL = f"""
+WITH changed AS (
     UPDATE jobs SET state = 'cancelled', version = version + 1, ended_at = %(now)s, nudged_at = NULL, nudges = 0
      WHERE job_id = %(job)s AND state IN ('accepted', 'running')
-    RETURNING job_id, version
-)
-INSERT INTO events (job_id, version, kind, at)
-SELECT job_id, version, 'cancelled', %(now)s FROM cancelled
-"""
+    RETURNING job_id, version, state
+), {_LEAVE}"""
 
 
 def cancel(tx: Transaction, job: LockedJob) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 from psycopg import Cursor
 
 from pipeline.errors import InvalidRequest
+from pipeline.ledger import jobs
 from pipeline.ledger.connection import Ledger, Transaction
 
 TEXTS_PER_TRANSACTION = 500
@@ -126,9 +127,7 @@ def admit_request(tx: Transaction, job: NewJob, rows: Iterable[ItemRow]) -> KeyH
     _copy_items(tx, job, created_at, rows)
     if not _close_upload(tx, job.job_id):
         raise InvalidRequest("the upload took so long that its texts were swept: submit it again")
-    tx.exec_driver_sql(
-        "INSERT INTO events (job_id, version, kind, at) VALUES (%s, 1, 'accepted', %s)", (job.job_id, created_at)
-    )
+    jobs.accept(tx, job.job_id, created_at)
     return None
 
 

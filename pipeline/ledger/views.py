@@ -211,13 +211,18 @@ def outcomes(tx: Transaction, job_id: UUID) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class LedgerHealth:
-    """What `doctor` says of the ledger. `stuck` are jobs whose reducer or exporter was asked for again and again."""
+    """What `doctor` says of the ledger.
+
+    `stuck` are jobs whose reducer or exporter was asked for again and again, `untold` those whose end nobody could be
+    told of, each with the number of tries.
+    """
 
     server_version: str
     tick_age_seconds: float | None
     tick_worker: str | None
     open_jobs: int
     stuck: list[tuple[str, str, int]]
+    untold: list[tuple[str, int]]
 
 
 def health(tx: Transaction) -> LedgerHealth:
@@ -231,10 +236,16 @@ def health(tx: Transaction) -> LedgerHealth:
         "SELECT job_id::text, state, nudges FROM jobs WHERE frozen_at IS NULL AND nudges > 2 "
         "ORDER BY nudges DESC LIMIT 20"
     )
+    untold = tx.exec_driver_sql(
+        "SELECT job_id::text, tries FROM notifications JOIN jobs USING (job_id) "
+        "WHERE notifications.delivered_at IS NULL AND frozen_at IS NOT NULL "
+        "AND (tries > 2 OR frozen_at < clock_timestamp() - interval '15 minutes') ORDER BY tries DESC LIMIT 20"
+    )
     return LedgerHealth(
         server_version=version,
         tick_age_seconds=tick.age if tick else None,
         tick_worker=tick.worker if tick else None,
         open_jobs=open_jobs,
         stuck=[(row.job_id, row.state, row.nudges) for row in stuck],
+        untold=[(row.job_id, row.tries) for row in untold],
     )

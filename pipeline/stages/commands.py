@@ -38,7 +38,15 @@ class Freeze:
     job_id: UUID
 
 
-Command = Admit | Process | Reduce | Freeze
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Tell who asked for it that the job has ended; `tries` is how often that was begun before."""
+
+    job_id: UUID
+    tries: int = 0
+
+
+Command = Admit | Process | Reduce | Freeze | Notify
 
 
 def after(job: LockedJob, ended: int) -> tuple[Command, ...]:

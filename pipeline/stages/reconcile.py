@@ -14,13 +14,13 @@ import structlog
 from pipeline.domain import lifecycle
 from pipeline.domain.lifecycle import Fail, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import items, jobs, leases, releases, submissions, sweeps
+from pipeline.ledger import items, jobs, leases, notifications, releases, submissions, sweeps
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
 from pipeline.ledger.leases import Lost
 from pipeline.stages.cancel import drain_some
-from pipeline.stages.commands import Admit, Command, Freeze, Process, Reduce, after
+from pipeline.stages.commands import Admit, Command, Freeze, Notify, Process, Reduce, after
 from pipeline.stages.verdicts import failed, item_of
 
 log = structlog.get_logger(__name__)
@@ -32,7 +32,7 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
     """One tick: what is overdue, as commands. One job's trouble is logged and does not stop the others."""
     commands: list[Command] = []
     _note_tick(ledger, lease, worker)
-    for step in (_expire, _drain, _lose, _hops, _republish, _open_lanes, _sweep_orphans):
+    for step in (_expire, _drain, _lose, _hops, _republish, _open_lanes, _notify, _sweep_orphans):
         commands += _guarded(step, ledger, lease)
     return commands
 
@@ -160,6 +160,13 @@ def _open_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
         releases.announce(tx, job, released)
     for one in released:
         yield Process(one)
+
+
+def _notify(ledger: Ledger, lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = notifications.due(tx, lease)
+    for job_id, tries in found:
+        yield Notify(job_id, tries)
 
 
 def _sweep_orphans(ledger: Ledger, _lease: float) -> Iterator[Command]:

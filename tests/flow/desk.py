@@ -157,6 +157,9 @@ class Desk:
         }
         assert Counter(event.kind for event in events)["admitted"] <= 1
         assert Counter(event.kind for event in events)[job.state] == 1
+        changes = {"accepted": "accepted", "admitted": "running", "completed": "completed", "cancelled": "cancelled"}
+        notified = self.query("SELECT version, state FROM notifications WHERE job_id = %s ORDER BY version", job_id)
+        assert notified == [(event.version, changes[event.kind]) for event in events if event.kind in changes]
 
     @contextmanager
     def watched(self, job_id):

@@ -96,7 +96,8 @@ def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers
     assert WORDS[0] in (bundle.folder / "actions.ndjson").read_text()
 
     tasks = wait_for(lambda: all_ended(json.loads(browse("/api/tasks"))))
-    assert {task["name"] for task in tasks.values()} == {"tasks.admit", "tasks.process", "tasks.reduce", "tasks.freeze"}
+    hops = ("admit", "process", "reduce", "freeze", "notify")
+    assert {task["name"] for task in tasks.values()} == {f"tasks.{hop}" for hop in hops}
     worker = next(iter(json.loads(browse("/api/workers"))))
     pages = ["/", "/api/workers?refresh=1", "/api/tasks", "/tasks", f"/worker/{worker}", "/broker", "/metrics"]
     pages += [f"{path}/{task}" for task in tasks for path in ("/task", "/api/task/info", "/api/task/result")]
@@ -120,7 +121,7 @@ def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers
 def all_ended(tasks):
     """Flower's tasks once it has seen the last of them end."""
     ended = all(task["state"] in {"SUCCESS", "FAILURE"} for task in tasks.values())
-    return tasks if ended and any(task["name"] == "tasks.freeze" for task in tasks.values()) else None
+    return tasks if ended and any(task["name"] == "tasks.notify" for task in tasks.values()) else None
 
 
 def decoded(command):

@@ -66,6 +66,8 @@ def new_job(door, kinds, *, state="running", expires_in=3600.0, lease=60.0, **co
         }
         insert(tx, "jobs", row | counts | columns)
         insert(tx, "events", {"job_id": job_id, "version": 1, "kind": "accepted", "at": now})
+        told = {"job_id": job_id, "version": 1, "state": "accepted", "at": now}
+        insert(tx, "notifications", told | {"available_at": now, "delivered_at": now})
         for position, kind in enumerate(kinds):
             _add_item(tx, job_id, position, KINDS[kind], now, lease)
     return job_id
@@ -202,14 +204,21 @@ SELECT ARRAY[total, pending, running, succeeded, failed, skipped] AS counted, ve
           FROM items WHERE items.job_id = jobs.job_id) AS grouped,
        EXISTS (SELECT 1 FROM events WHERE events.job_id = jobs.job_id AND kind = 'edited') AS edited,
        (SELECT array_agg(version ORDER BY version) FROM events WHERE events.job_id = jobs.job_id) AS versions,
-       (SELECT array_agg(lane) FROM items WHERE items.job_id = jobs.job_id AND lane IS NOT NULL) AS lanes
+       (SELECT array_agg(lane) FROM items WHERE items.job_id = jobs.job_id AND lane IS NOT NULL) AS lanes,
+       (SELECT jsonb_object_agg(version, CASE kind WHEN 'admitted' THEN 'running' ELSE kind END)
+          FROM events WHERE events.job_id = jobs.job_id AND position IS NULL AND kind = ANY(%s)) AS changes,
+       (SELECT jsonb_object_agg(version, state) FROM notifications WHERE notifications.job_id = jobs.job_id) AS notified
   FROM jobs WHERE job_id = %s
 """
 
 
 def check(door, job_id):
-    """What holds of every job at every moment: exact counts, versions without gaps, never more than K lanes."""
-    (job,) = rows(door, _CHECK, job_id)
+    """What holds of every job at every moment: exact counts, versions without gaps, never more than K lanes.
+
+    And one notification for each change of its state, with the version of that change.
+    """
+    (job,) = rows(door, _CHECK, ["accepted", "admitted", "completed", "cancelled"], job_id)
+    assert job.notified == job.changes
     assert job.counted == job.grouped
     assert job.versions == list(range(1, job.version + 1))
     lanes = job.lanes or []

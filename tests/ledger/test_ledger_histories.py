@@ -304,6 +304,7 @@ class Histories(RuleBasedStateMachine):
         if self.model:
             self.bring_to_its_end()
         with self.ledger.transaction() as tx:
+            tx.exec_driver_sql("DELETE FROM notifications")
             for table in ("calls", "attempts", "merged_actions", "row_actions", "items", "events", "texts", "jobs"):
                 tx.exec_driver_sql(f"DELETE FROM {table}")
 
