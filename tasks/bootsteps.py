@@ -67,7 +67,7 @@ class Reconciler(threading.Thread):
             if not holds and hold_lock(tx):
                 holds = True
                 log.info("reconcile.holds_the_lock", worker=name())
-            if holds or is_silent(tx, lease / 2):
+            if holds or is_silent(tx, name(), lease / 2):
                 publish(reconcile(ledger, lease, name()))
             if self._pause(tick):
                 return

@@ -19,11 +19,16 @@ def hold_lock(tx: Transaction) -> bool:
     return got
 
 
-def is_silent(tx: Transaction, seconds: float) -> bool:
-    """Whether nobody has ticked for so long, or ever, though somebody may hold the lock."""
+def is_silent(tx: Transaction, worker: str, seconds: float) -> bool:
+    """Whether nobody but `worker` has ticked for so long, or ever, though somebody may hold the lock.
+
+    Its own ticks do not count: it stands in at the usual pace, for ticks that are half a lease apart would take each
+    other for a gap and grant every lost lease anew.
+    """
     silent: bool = tx.exec_driver_sql(
-        "SELECT NOT EXISTS (SELECT 1 FROM reconciler WHERE last_tick > clock_timestamp() - %s * interval '1 second')",
-        (seconds,),
+        "SELECT NOT EXISTS (SELECT 1 FROM reconciler WHERE worker <> %s "
+        "AND last_tick > clock_timestamp() - %s * interval '1 second')",
+        (worker, seconds),
     ).scalar_one()
     return silent
 

@@ -107,6 +107,7 @@ def test_a_reconciler_that_was_stopped_with_the_lock_in_its_hand_holds_up_nobody
             other.start()
         unannounced = desk.store(calls(1)).job_id
         desk.until(unannounced, lambda job: job.state == "running")
+        wait_for(lambda: len(desk.attempts(job_id)) == 2)  # whoever stands in takes its lease from it as well
         crew.give("end")
     finally:
         crew.process.resume()
