@@ -1,11 +1,10 @@
 """Merging one group's actions: the same result in any order of completion, and a key that survives a re-run.
 
 Equal kind, owner, opportunity and normalised text unite. Of competing stage changes of one opportunity the latest
-call's stays, the others say by which they are superseded. A key is made of the anchor (the earliest evidence) alone:
-no text, owner, model or time, so that a re-run updates a CRM row instead of doubling it.
+call's stays, the others say by which they are superseded. What a document's own row says depends on the other documents
+in its key and its disposition alone.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,9 +20,8 @@ from pipeline.domain.actions import (
     MergedAction,
     Missing,
 )
-from pipeline.domain.canonical import canonical
-from pipeline.domain.evidence import normalise
 from pipeline.domain.groups import MergeGroup
+from pipeline.domain.keys import Bearer, Identity, Key, identity, keys
 
 GROUP_INCOMPLETE: Final = "group_incomplete"
 JOB_CANCELLED: Final = "job_cancelled"
@@ -54,14 +52,21 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A group's merged set, and each contributing document's own actions with their final key and disposition."""
+    """A group's merged set, and each contributing document's own actions with their final key and disposition.
+
+    A document's actions stand in the order of its own evidence, whatever they were merged with: a row that a successor
+    job carries over has the same bytes.
+    """
 
     actions: tuple[MergedAction, ...]
     rows: dict[int, tuple[CrmAction, ...]]
 
 
 class _Source(NamedTuple):
+    """An action of a document, the `number`-th that it brought."""
+
     position: int
+    number: int
     contribution: Contribution
     action: FoundAction
 
@@ -76,6 +81,7 @@ class _Anchor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _United:
+    identity: Identity
     sources: tuple[_Source, ...]
     evidence: tuple[Evidence, ...]
     anchor: _Anchor
@@ -87,6 +93,13 @@ class _United:
     @property
     def opportunity_id(self) -> str | None:
         return self.sources[0].contribution.opportunity_id
+
+    @property
+    def bearer(self) -> Bearer:
+        """What its key depends on."""
+        turns = tuple((quote.document_id, quote.turn) for quote in self.evidence)
+        anchor = (self.anchor.document_id, self.anchor.turn)
+        return Bearer(self.first.kind, anchor, self.identity, turns)
 
     @property
     def latest_call(self) -> tuple[datetime, int]:
@@ -110,56 +123,84 @@ def merge(
     group: MergeGroup,
     contributions: Iterable[Contribution],
     missing: Iterable[tuple[int, Missing]],
+    inherited: Iterable[CrmAction] = (),
 ) -> Merged:
-    """The merged set of one group; `missing` are its failed and skipped documents with their positions."""
+    """The merged set of one group.
+
+    `missing` are its failed and skipped documents with their positions, `inherited` the actions whose keys the
+    predecessor job gave, oldest first.
+    """
     united = _unite(sorted(contributions, key=lambda contribution: contribution.position))
     gaps = tuple(gap for _, gap in sorted(missing, key=lambda pair: pair[0]))
     shown = Group(**group._asdict(), complete=not gaps, missing=gaps)
     extra = {GROUP_INCOMPLETE} if gaps and context.require == "all" else set()
-    keys = _keys(context.workspace, united)
-    superseded = _superseded(united, keys)
+    given = _given(context, united, inherited)
+    superseded = _superseded(united, given)
     actions: list[MergedAction] = []
-    rows: defaultdict[int, list[CrmAction]] = defaultdict(list)
-    for action, key in zip(united, keys, strict=True):
-        crm = _crm_action(action, key, extra)
+    shares: list[_Share] = []
+    for action, key in zip(united, given, strict=True):
+        crm = _crm_action(action, key.action_key, extra)
         actions.append(
             MergedAction(
                 job_id=context.job_id,
                 export_id=context.export_id,
                 group=shown,
-                superseded_by=superseded.get(key),
+                superseded_by=superseded.get(key.action_key),
+                replaces=key.replaces,
                 **dict(crm),
             )
         )
-        for source in action.sources:
-            rows[source.position].append(_row_action(crm, source))
-    return Merged(tuple(actions), {position: tuple(found) for position, found in rows.items()})
+        shares.extend(_Share(source, _row_action(crm, source)) for source in action.sources)
+    return Merged(tuple(actions), _rows(shares))
 
 
 def alone(context: Context, contribution: Contribution) -> tuple[CrmAction, ...]:
     """A document's own actions in a cancelled job: nothing is merged, and all of it may only be reviewed."""
     united = _unite([contribution])
-    keys = _keys(context.workspace, united)
-    return tuple(_crm_action(action, key, {JOB_CANCELLED}) for action, key in zip(united, keys, strict=True))
+    shares = (
+        _Share(source, _row_action(_crm_action(action, key.action_key, set()), source))
+        for action, key in zip(united, _given(context, united), strict=True)
+        for source in action.sources
+    )
+    return tuple(unmerged(action) for action in _rows(shares).get(contribution.position, ()))
+
+
+def unmerged(action: CrmAction) -> CrmAction:
+    """A row's action in a cancelled job: its key stays, and whether its group is complete nobody has asked."""
+    reasons = {*action.reasons, JOB_CANCELLED} - {GROUP_INCOMPLETE}
+    return action.model_copy(update={"disposition": "review_only", "reasons": tuple(sorted(reasons))})
+
+
+class _Share(NamedTuple):
+    source: _Source
+    action: CrmAction
+
+
+def _rows(shares: Iterable[_Share]) -> dict[int, tuple[CrmAction, ...]]:
+    def place(share: _Share) -> tuple[int, int, str, str, str, str, int]:
+        source = share.source
+        own = _one((), (source,), {source.contribution.document_id: source.position})
+        return (*own.sort_key(), source.number)
+
+    rows: defaultdict[int, list[CrmAction]] = defaultdict(list)
+    for share in sorted(shares, key=place):
+        rows[share.source.position].append(share.action)
+    return {position: tuple(found) for position, found in rows.items()}
 
 
 def _unite(contributions: Sequence[Contribution]) -> list[_United]:
     """Equal actions become one, in the order of their anchors."""
     position_of = {contribution.document_id: contribution.position for contribution in contributions}
-    equal: defaultdict[tuple[str | None, ...], list[_Source]] = defaultdict(list)
+    equal: defaultdict[Identity, list[_Source]] = defaultdict(list)
     for contribution in contributions:
-        for action in contribution.actions:
-            equal[_identity(contribution, action)].append(_Source(contribution.position, contribution, action))
-    united = [_one(tuple(sources), position_of) for sources in equal.values()]
+        for number, action in enumerate(contribution.actions):
+            same = identity(action, contribution.opportunity_id)
+            equal[same].append(_Source(contribution.position, number, contribution, action))
+    united = [_one(same, tuple(sources), position_of) for same, sources in equal.items()]
     return sorted(united, key=_United.sort_key)
 
 
-def _identity(contribution: Contribution, action: FoundAction) -> tuple[str | None, ...]:
-    text = normalise(action.text).strip()
-    return (action.kind, action.owner, contribution.opportunity_id, text, action.proposed_stage)
-
-
-def _one(sources: tuple[_Source, ...], position_of: dict[str, int]) -> _United:
+def _one(same: Identity, sources: tuple[_Source, ...], position_of: dict[str, int]) -> _United:
     def place(evidence: Evidence) -> tuple[int, int, int, int]:
         # A quote of a document that brought nothing itself sorts behind the ones that did.
         return (position_of.get(evidence.document_id, 1 << 62), evidence.turn, evidence.start, evidence.end)
@@ -171,25 +212,18 @@ def _one(sources: tuple[_Source, ...], position_of: dict[str, int]) -> _United:
         anchor = _Anchor(position, first.turn, first.document_id)
     else:
         anchor = _Anchor(sources[0].position, None, sources[0].contribution.document_id)
-    return _United(sources, tuple(evidence), anchor)
+    return _United(same, sources, tuple(evidence), anchor)
 
 
-def _keys(workspace: str, united: Sequence[_United]) -> list[str]:
-    """One key per action, in their order (which is by text on one anchor): the second on an anchor gets `-2`."""
-    seen: defaultdict[str, int] = defaultdict(int)
-    keys = []
-    for action in united:
-        anchored = [workspace, action.first.kind, action.anchor.document_id, action.anchor.turn]
-        key = "cf1-" + hashlib.sha256(canonical(anchored)).hexdigest()[:40]
-        seen[key] += 1
-        keys.append(key if seen[key] == 1 else f"{key}-{seen[key]}")
-    return keys
+def _given(context: Context, united: Sequence[_United], inherited: Iterable[CrmAction] = ()) -> list[Key]:
+    """One key per action, in their order (which is by text on one anchor)."""
+    return keys(context.workspace, [action.bearer for action in united], inherited)
 
 
-def _superseded(united: Sequence[_United], keys: Sequence[str]) -> dict[str, str]:
+def _superseded(united: Sequence[_United], given: Sequence[Key]) -> dict[str, str]:
     """Of each opportunity's stage changes all but the latest call's: key -> the key that stands instead."""
     competing: defaultdict[str, list[tuple[tuple[datetime, int], str]]] = defaultdict(list)
-    for action, key in zip(united, keys, strict=True):
+    for action, (key, _) in zip(united, given, strict=True):
         if action.first.kind == "update_stage" and action.opportunity_id is not None:
             competing[action.opportunity_id].append((action.latest_call, key))
     losers: dict[str, str] = {}

@@ -200,3 +200,88 @@ def test_any_order_of_completion_gives_the_same_bytes_and_no_key_twice(actions, 
     # Nothing is dropped: each document's action stands in its row.
     stands = {position: len(each) for position, each in expected.rows.items()}
     assert stands == {position: len(each) for position, each in enumerate(actions) if each}
+
+
+def successor(before, *contributions, missing=()):
+    """The merged set of a successor job."""
+    return merge(context(), GROUP, contributions, missing, before.actions)
+
+
+def keys_of(found):
+    return {one.text: one.action_key for one in found.actions}
+
+
+def test_a_successors_actions_keep_their_keys_whatever_unites_with_them_and_comes_before_them():
+    before = merged(contribution(3, action("a", 5, "doc-3"), action("b", 5, "doc-3"), action("Lost", turn=None)))
+    after = successor(
+        before,
+        contribution(1, action("a", 2, "doc-1"), action("Lost", turn=None)),
+        contribution(3, *[action(text, 5, "doc-3") for text in "ab"], action("Lost", turn=None)),
+    )
+    assert keys_of(after) == keys_of(before)
+    assert [one.action_key for one in after.rows[3]] == [one.action_key for one in before.rows[3]]
+    assert {one.replaces for one in after.actions} == {()}
+
+
+def test_an_action_with_other_words_inherits_the_key_by_the_turn_that_it_shares():
+    before = merged(contribution(0, action("Send the offer", 4), action("Call", 4)))
+    after = successor(before, contribution(0, action("Call", 4), action("Mail the offer", 4), action("New", 4)))
+    old, new = keys_of(before), keys_of(after)
+    assert (new["Call"], new["Mail the offer"]) == (old["Call"], old["Send the offer"])
+    assert new["New"] == old["Call"] + "-3"
+
+
+def test_the_key_of_another_kind_is_not_inherited():
+    before = merged(contribution(0, action("Send the offer", 4)))
+    (objection,) = successor(before, contribution(0, action("Too dear", 4, kind="record_objection"))).actions
+    assert objection.action_key not in {one.action_key for one in before.actions}
+
+
+def test_where_two_unite_the_older_key_stays_and_the_other_is_replaced_for_good():
+    before = merged(contribution(0, action("Send it", 1)), contribution(1, action("Mail it", 2, "doc-1")))
+    older, younger = (one.action_key for one in before.actions)
+    united = (contribution(0, action("Send it", 1)), contribution(1, action("Send it", 2, "doc-1")))
+    after = successor(before, *united)
+    assert [(one.action_key, one.replaces) for one in after.actions] == [(older, (younger,))]
+    assert successor(after, *united).actions == after.actions
+    apart = successor(after, united[0], contribution(1, action("Send it to Bea", 2, "doc-1")))
+    assert younger not in {one.action_key for one in apart.actions}
+
+
+def test_what_was_found_in_a_cancelled_job_keeps_its_keys_when_it_is_merged():
+    calls = [contribution(place, action("Send it", 1, f"doc-{place}")) for place in (0, 1)]
+    rows = [alone(context(), call) for call in calls]
+    after = merge(context(), GROUP, reversed(calls), [], [one for row in rows for one in row])
+    assert after.rows[0][0].action_key == rows[0][0].action_key
+    assert after.actions[0].replaces == (rows[1][0].action_key,)
+
+
+@given(
+    st.lists(st.lists(ACTIONS, max_size=4), min_size=2, max_size=5),
+    st.lists(st.booleans(), min_size=5, max_size=5),
+    st.data(),
+)
+def test_a_successors_carried_rows_keep_keys_and_order_in_any_order_of_completion(actions, carried, data):
+    every = [contribution(n, *each, opportunity_id=("x", None)[n % 2]) for n, each in enumerate(actions)]
+    before = merged(*(one for one in every if carried[one.position]))
+    after = successor(before, *every)
+    again = successor(before, *data.draw(st.permutations(every)))
+    assert [one.model_dump_json() for one in again.actions] == [one.model_dump_json() for one in after.actions]
+    assert again.rows == after.rows
+    keys = [one.action_key for one in after.actions]
+    assert len(set(keys)) == len(keys)
+    assert {one.action_key for one in before.actions} <= set(keys)
+    for position, row in before.rows.items():
+        undecided = {"disposition": "review_only", "reasons": ()}
+        assert [one.model_copy(update=undecided) for one in after.rows[position]] == [
+            one.model_copy(update=undecided) for one in row
+        ]
+
+
+@given(st.lists(st.lists(ACTIONS, max_size=4), min_size=1, max_size=4), st.data())
+def test_whatever_the_predecessor_found_no_key_is_given_twice_and_none_replaced_is_given_again(actions, data):
+    other = data.draw(st.lists(st.lists(ACTIONS, max_size=4), min_size=1, max_size=4))
+    before = merged(*(contribution(n, *each) for n, each in enumerate(other)))
+    after = successor(before, *(contribution(n, *each) for n, each in enumerate(actions)))
+    given_now = [key for one in after.actions for key in (one.action_key, *one.replaces)]
+    assert len(set(given_now)) == len(given_now)
