@@ -2,6 +2,7 @@
 
     records -> manifest.ndjson -+-> report.md -> seal.json -> sync -> rename -> sync
     actions -> actions.ndjson  -+
+       '---> diff.json, where another export is superseded
 
 The folder is written beside its target under a name of its own, so two freezers never meet before the rename. Whoever
 comes second compares: the same bytes are the same export, other bytes are never overwritten. No clock and no chance in
@@ -19,11 +20,12 @@ from uuid import uuid4
 
 from pydantic_core import from_json
 
+from exports.diff import Content, Difference
 from exports.durable import HashedFile, make_folder, sync
 from exports.index import ActionPlace, Index
 from exports.manifest import manifest_line
 from exports.report import write_report
-from exports.seal import ACTIONS, MANIFEST, REPORT, SEAL, SEALED, Seal, SealCounts, SealRows, sha256_of
+from exports.seal import ACTIONS, DIFF, MANIFEST, REPORT, SEAL, Seal, SealCounts, SealRows, sha256_of
 from pipeline.domain.results import ExportHeader, ManifestRecord
 from pipeline.errors import ExportError, ExportMismatch
 
@@ -36,18 +38,24 @@ _OCCUPIED: Final = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}
 
 
 def write_bundle(
-    target: Path, header: ExportHeader, records: Iterable[ManifestRecord], actions: Iterable[str], *, now: datetime
+    target: Path,
+    header: ExportHeader,
+    records: Iterable[ManifestRecord],
+    actions: Iterable[str],
+    before: Content | None = None,
+    *,
+    now: datetime,
 ) -> Seal:
     """Write the bundle into the folder `target`, or find it there with the same bytes; the memory of an index.
 
-    `records` come by position, `actions` are complete MergedAction JSON texts in their final order. `now` only serves
-    to clear away what dead freezes left beside the target.
+    `records` come by position, `actions` are complete MergedAction JSON texts in their final order, `before` is the
+    export that is superseded, if any. `now` only serves to clear away what dead freezes left beside the target.
 
     Raises ExportError when rows and header do not agree or the disk fails, ExportMismatch when the target holds another
     export; neither leaves anything behind.
     """
     with _disk_errors(target), _own_folder(target, now) as folder:
-        seal = _write_files(folder, header, records, actions)
+        seal = _write_files(folder, header, Content(records, actions), before)
         sync(folder)
         _put_in_place(folder, target, seal)
         sync(target.parent)
@@ -88,19 +96,32 @@ def _last_written(folder: Path, now: datetime) -> float:
         return now.timestamp()
 
 
-def _write_files(folder: Path, header: ExportHeader, records: Iterable[ManifestRecord], actions: Iterable[str]) -> Seal:
+def _write_files(folder: Path, header: ExportHeader, content: Content, before: Content | None) -> Seal:
     state = _final_state(header)
-    index = Index()
-    with HashedFile(folder / MANIFEST) as manifest:
-        _write_manifest(manifest, header, records, index)
-    with HashedFile(folder / ACTIONS) as merged:
-        _write_actions(merged, header, actions, index)
-    with HashedFile(folder / REPORT) as report:
-        write_report(report, header, index, folder / MANIFEST, folder / ACTIONS)
-    seal = _seal(header, state, index, {MANIFEST: manifest.sha256, ACTIONS: merged.sha256, REPORT: report.sha256})
+    files: dict[str, HashedFile] = {}
+    if before is None:
+        index = _write_data(folder, header, content, files)
+    else:
+        with Difference(before) as difference:
+            watched = Content(difference.rows(content.records), difference.actions(content.actions))
+            index = _write_data(folder, header, watched, files)
+            with HashedFile(folder / DIFF) as files[DIFF]:
+                difference.write(files[DIFF], header)
+    with HashedFile(folder / REPORT) as files[REPORT]:
+        write_report(files[REPORT], header, index, folder / MANIFEST, folder / ACTIONS)
+    seal = _seal(header, state, index, {name: file.sha256 for name, file in files.items()})
     with HashedFile(folder / SEAL) as sealed:
         sealed.write(seal.to_bytes())
     return seal
+
+
+def _write_data(folder: Path, header: ExportHeader, content: Content, files: dict[str, HashedFile]) -> Index:
+    index = Index()
+    with HashedFile(folder / MANIFEST) as files[MANIFEST]:
+        _write_manifest(files[MANIFEST], header, content.records, index)
+    with HashedFile(folder / ACTIONS) as files[ACTIONS]:
+        _write_actions(files[ACTIONS], header, content.actions, index)
+    return index
 
 
 def _write_manifest(
@@ -196,7 +217,7 @@ def _put_in_place(folder: Path, target: Path, seal: Seal) -> None:
 
 def _holds(target: Path, seal: Seal) -> bool:
     try:
-        found = {name: sha256_of(target / name) for name in SEALED}
+        found = {name: sha256_of(target / name) for name in seal.files}
         return found == seal.files and (target / SEAL).read_bytes() == seal.to_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False

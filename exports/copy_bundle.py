@@ -1,7 +1,7 @@
 """The verified copy of a frozen bundle for `--out`: the user's folder with the latest bundle of the job they ran.
 
-Only a bundle's own four files are ever written or replaced there, one rename each and the seal last, so whoever sees
-the new seal sees the new files. A copy that was interrupted goes on where it stopped.
+Only a bundle's own files are ever written or replaced there, one rename each and the seal last, so whoever sees the
+new seal sees the new files. A copy that was interrupted goes on where it stopped.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from exports.durable import make_folder, sync
-from exports.seal import SEAL, SEALED, Seal, sha256_of
+from exports.seal import DIFF, FILES, SEAL, Seal, sha256_of
 from pipeline.errors import ExportError, InvalidRequest
 
 
@@ -26,6 +26,7 @@ def copy_bundle(source: Path, out: Path) -> None:
         wanted = _wanted(source)
         _check_place(out, wanted)
         make_folder(out)
+        _remove_diff(out, wanted)
         for name, sha256 in wanted.items():
             _copy(source / name, out / name, sha256)
         sync(out)
@@ -39,7 +40,7 @@ def check_out(out: Path) -> None:
         raise InvalidRequest(f"{out} is a file: name a folder for the bundle")
     if not out.exists() or _seal_in(out) is not None:
         return
-    foreign = [path.name for path in out.iterdir() if not path.name.startswith(".") and path.name not in SEALED]
+    foreign = [path.name for path in out.iterdir() if not path.name.startswith(".") and path.name not in FILES]
     if foreign:
         raise InvalidRequest(f"{out} holds {min(foreign)} and no bundle: name an empty folder, or a bundle's")
 
@@ -47,9 +48,9 @@ def check_out(out: Path) -> None:
 def _wanted(source: Path) -> Mapping[str, str]:
     """The hash of each file, the seal's last."""
     seal = _seal_in(source)
-    if seal is None or seal.files.keys() != set(SEALED):
+    if seal is None or seal.files.keys() != set(seal.sealed):
         raise ExportError(f"{source} holds no bundle: freeze the job again")
-    return {name: seal.files[name] for name in SEALED} | {SEAL: sha256_of(source / SEAL)}
+    return {**seal.files, SEAL: sha256_of(source / SEAL)}
 
 
 def _seal_in(folder: Path) -> Seal | None:
@@ -68,6 +69,13 @@ def _check_place(out: Path, wanted: Mapping[str, str]) -> None:
         hidden = path.name.startswith(".")
         if not hidden and not _has(path, wanted.get(path.name)):
             raise InvalidRequest(f"{out} holds {path.name} and no bundle: name an empty folder, or a bundle's")
+
+
+def _remove_diff(out: Path, wanted: Mapping[str, str]) -> None:
+    """The diff of a bundle that is replaced goes with it where the new one has none; a file of one's own stays."""
+    replaced = _seal_in(out)
+    if DIFF not in wanted and replaced is not None and _has(out / DIFF, replaced.files.get(DIFF)):
+        (out / DIFF).unlink()
 
 
 def _copy(source: Path, target: Path, sha256: str) -> None:

@@ -57,7 +57,7 @@ def _title(header: ExportHeader, index: Index) -> Iterator[str]:
     yield f"- Key: {escape(header.idempotency_key)}"
     yield f"- Export: {escape(header.export_id)}, version {header.export_version}"
     if header.supersedes is not None:
-        yield f"- Supersedes export: {escape(header.supersedes)}"
+        yield f"- Supersedes export: {escape(header.supersedes)}; what changed since stands in diff.json"
     yield ""
     if header.job_state == "cancelled":
         yield "The job was cancelled: nothing was merged, and whatever was found may only be reviewed."

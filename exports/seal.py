@@ -1,4 +1,4 @@
-"""`seal.json`: what a bundle holds, with the hashes of its other three files. Who trusts it can check the rest."""
+"""`seal.json`: what a bundle holds, with the hashes of its other files. Who trusts it can check the rest."""
 
 import hashlib
 from pathlib import Path
@@ -10,8 +10,11 @@ SEAL: Final = "seal.json"
 MANIFEST: Final = "manifest.ndjson"
 ACTIONS: Final = "actions.ndjson"
 REPORT: Final = "report.md"
-#: The files that the seal vouches for.
+DIFF: Final = "diff.json"
+#: The files that every seal vouches for.
 SEALED: Final = (MANIFEST, ACTIONS, REPORT)
+#: All that may stand in a bundle; the diff only where it supersedes another.
+FILES: Final = (*SEALED, DIFF, SEAL)
 
 
 class _Frozen(BaseModel):
@@ -52,6 +55,11 @@ class Seal(_Frozen):
     error_codes: dict[str, int]
     rows: SealRows
     files: dict[str, str]
+
+    @property
+    def sealed(self) -> tuple[str, ...]:
+        """The files that this seal must vouch for."""
+        return SEALED if self.supersedes is None else (*SEALED, DIFF)
 
     def to_bytes(self) -> bytes:
         """The file's bytes: indented, for people look into it."""

@@ -3,18 +3,20 @@
 Reads each file once and trusts none of it. Kept in memory: a few words for each document and each action key.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from exports.checks.difference import DiffCheck
 from exports.checks.findings import Findings, TooManyFindings
 from exports.checks.lines import read_lines
 from exports.checks.merged import MergedCheck
 from exports.checks.quotes import QuoteCheck
 from exports.checks.rows import RowCheck
 from exports.checks.seal import read_seal
-from exports.seal import ACTIONS, MANIFEST, REPORT, Seal
+from exports.seal import ACTIONS, DIFF, MANIFEST, REPORT, Seal
 from pipeline.domain.documents import Transcript
 from pipeline.errors import BundleInvalid
 
@@ -57,7 +59,19 @@ def _check(bundle: Path, quotes: QuoteCheck, findings: Findings) -> tuple[int, i
     merged.finish()
     for _ in read_lines(bundle / REPORT, findings, _sealed(seal, REPORT)):
         pass  # only its hash matters
+    _check_diff(bundle, seal, rows, merged, findings)
     return rows.lines, merged.lines
+
+
+def _check_diff(bundle: Path, seal: Seal | None, rows: RowCheck, merged: MergedCheck, findings: Findings) -> None:
+    """It is there exactly where an export is superseded."""
+    if seal is not None and seal.supersedes is not None:
+        difference = DiffCheck(seal, rows, merged, findings)
+        for number, line in read_lines(bundle / DIFF, findings, _sealed(seal, DIFF)):
+            difference.take(number, line)
+        difference.finish()
+    elif os.path.lexists(bundle / DIFF):
+        findings.add(DIFF, "stands here though no export is superseded")
 
 
 def _sealed(seal: Seal | None, name: str) -> str | None:

@@ -82,9 +82,8 @@ class JobNotTerminal(CallfoldError):
 
     def __init__(self, job_id: str, state: str, open_items: int) -> None:
         self.job_id, self.state, self.open_items = job_id, state, open_items
-        super().__init__(
-            f"job {job_id} is {state} with {open_items} documents open: wait until it is completed or cancelled"
-        )
+        reason = f"with {open_items} documents open" if open_items else "and its export is not written yet"
+        super().__init__(f"job {job_id} is {state} {reason}: wait until it is completed or cancelled, and frozen")
 
 
 class ItemFailure(CallfoldError):

@@ -26,7 +26,7 @@ class MergedCheck:
         self._rows = rows
         self._quotes = quotes
         self._findings = findings
-        self._keys: set[str] = set()
+        self.keys: set[str] = set()
         self._superseding: dict[str, str] = {}
         self._groups: dict[MergeGroup, _SeenGroup] = {}
         self._group_of: dict[str, MergeGroup] = {}
@@ -49,10 +49,10 @@ class MergedCheck:
     def finish(self) -> None:
         """Hold the keys against each other and against the rows, and the count against the seal."""
         for key, place in self._superseding.items():
-            if key not in self._keys:
+            if key not in self.keys:
                 self._findings.add(place, f"superseded_by names the key {shown(key)}, which no action has")
         for key, row_action in self._rows.actions.items():
-            if key not in self._keys and not self._is_cancelled:
+            if key not in self.keys and not self._is_cancelled:
                 self._findings.add(row_action.place, f"the action key {shown(key)} is missing in {ACTIONS}")
         if self._seal is not None and self._seal.rows.actions != self.lines:
             said = self._seal.rows.actions
@@ -66,9 +66,9 @@ class MergedCheck:
 
     def _check_key(self, action: MergedAction, place: str) -> None:
         key = action.action_key
-        if key in self._keys:
+        if key in self.keys:
             self._findings.add(place, f"the action key {shown(key)} stands here twice")
-        self._keys.add(key)
+        self.keys.add(key)
         if action.superseded_by is not None:
             self._superseding.setdefault(action.superseded_by, place)
         row_action = self._rows.actions.get(key)
@@ -90,7 +90,7 @@ class MergedCheck:
 
     def _check_group(self, group: Group, place: str) -> MergeGroup:
         """The group's key, one object for all its actions."""
-        key = MergeGroup(group.account_id, group.consent_scope, group.retention_class)
+        key = group.key
         seen = self._groups.get(key)
         if seen is None:
             self._groups[key] = _SeenGroup(place, group, key)

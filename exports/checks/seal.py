@@ -1,4 +1,4 @@
-"""The seal of a foreign bundle: well formed, small, and with the hash of each of the other three files."""
+"""The seal of a foreign bundle: well formed, small, and with the hash of each of the other files."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from exports.checks.findings import Findings
 from exports.checks.lines import open_regular
 from exports.checks.parse import parse
-from exports.seal import SEAL, SEALED, Seal
+from exports.seal import SEAL, Seal
 
 #: Bytes; options, counts and hashes are far below.
 _LARGEST: Final = 1 << 20
@@ -23,6 +23,6 @@ def read_seal(bundle: Path, findings: Findings) -> Seal | None:
         findings.add(SEAL, "is larger than 1 MiB")
         return None
     seal = parse(Seal, text, SEAL, findings)
-    if seal is not None and seal.files.keys() != set(SEALED):
-        findings.add(SEAL, f"files: must be exactly {', '.join(SEALED)}")
+    if seal is not None and seal.files.keys() != set(seal.sealed):
+        findings.add(SEAL, f"files: must be exactly {', '.join(seal.sealed)}")
     return seal

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.domain.documents import Id, Text
+from pipeline.domain.groups import MergeGroup
 
 ActionKind = Literal["follow_up", "update_stage", "record_objection"]
 Disposition = Literal["proposed", "review_only"]
@@ -89,6 +90,11 @@ class Group(_Frozen):
     retention_class: Id
     complete: bool
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def key(self) -> MergeGroup:
+        """What makes it this group."""
+        return MergeGroup(self.account_id, self.consent_scope, self.retention_class)
 
 
 class MergedAction(CrmAction):

@@ -71,7 +71,10 @@ class ManifestRow(_Frozen):
 
 
 class JobView(_Frozen):
-    """A job as callers see it. `waiting_for` says why nothing moves, where that is known."""
+    """A job as callers see it. `waiting_for` says why nothing moves, where that is known.
+
+    `predecessor` is the job that it amends, `successor` the one that amends it.
+    """
 
     job_id: str
     idempotency_key: str
@@ -85,6 +88,8 @@ class JobView(_Frozen):
     usage: Usage
     waiting_for: str | None = None
     same_content_as: str | None = None
+    predecessor: str | None = None
+    successor: str | None = None
 
 
 class ManifestRecord(NamedTuple):

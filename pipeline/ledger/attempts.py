@@ -82,7 +82,11 @@ def has_ended(tx: Transaction, attempt_id: UUID) -> bool:
 
 _HISTORY = """
 SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, error_detail, model, alone, charged
-  FROM attempts WHERE job_id = %s AND position = %s ORDER BY number
+  FROM attempts
+ WHERE position = %(position)s
+   AND job_id = coalesce((SELECT ended.job_id FROM items JOIN attempts AS ended USING (attempt_id)
+                           WHERE items.job_id = %(job)s AND items.position = %(position)s), %(job)s)
+ ORDER BY number
 """
 
 _CALLS = """
@@ -92,8 +96,8 @@ SELECT attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost
 
 
 def history(tx: Transaction, job_id: UUID, position: int) -> list[Attempt]:
-    """An item's attempts with their calls, in order."""
-    rows = tx.exec_driver_sql(_HISTORY, (job_id, position)).all()
+    """An item's attempts with their calls, in order; those of a carried item are of the job that worked on it."""
+    rows = tx.exec_driver_sql(_HISTORY, {"job": job_id, "position": position}).all()
     calls: dict[UUID, list[Call]] = {row.attempt_id: [] for row in rows}
     for attempt_id, *call in tx.exec_driver_sql(_CALLS, (list(calls),)):
         calls[attempt_id].append(Call(*call))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from pipeline.domain.results import ExportHeader, ManifestRecord
@@ -27,7 +28,7 @@ class Export:
 
 _HEADER = """
 SELECT job_id, idempotency_key, digest, export_version, state, options, total, coalesce(merged_rows, 0) AS merged_rows,
-       pending, running
+       pending, running, predecessor
   FROM jobs WHERE job_id = %s
 """
 
@@ -48,7 +49,7 @@ def header(tx: Transaction, job_id: UUID, export_id_of: Callable[[UUID, int], UU
         digest=row.digest,
         export_id=str(export_id_of(row.job_id, row.export_version)),
         export_version=row.export_version,
-        supersedes=None,
+        supersedes=str(export_id_of(row.predecessor, row.export_version - 1)) if row.predecessor else None,
         job_state=row.state,
         options=json.loads(row.options),
         total=row.total,
@@ -56,8 +57,19 @@ def header(tx: Transaction, job_id: UUID, export_id_of: Callable[[UUID, int], UU
     )
 
 
+def predecessor(tx: Transaction, job_id: UUID) -> UUID | None:
+    """The job that this one amends, if any."""
+    found: UUID | None = tx.exec_driver_sql("SELECT predecessor FROM jobs WHERE job_id = %s", (job_id,)).scalar_one()
+    return found
+
+
 # Usage only of attempts that settled: a late result still comes to the others, and a bundle must not depend on when.
 _RECORDS = """
+WITH merged AS (
+    SELECT earlier.job_id, earlier.reduce_id FROM jobs JOIN jobs AS earlier USING (root_job_id)
+     WHERE jobs.job_id = %(job)s AND earlier.export_version <= jobs.export_version AND earlier.reduce_id IS NOT NULL
+     ORDER BY earlier.export_version DESC LIMIT 1
+)
 SELECT items.position, items.document_id, items.account_id, items.source_sha256, items.state, items.attempt_count,
        items.attempt_id::text, items.error_code, items.error_detail,
        CASE WHEN items.state = 'succeeded' THEN attempts.summary END,
@@ -68,12 +80,14 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
             THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
                       ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
             ELSE items.warnings END,
-       settled.input_tokens, settled.output_tokens, settled.cost_usd, settled.model, items.opportunity_id
+       settled.input_tokens, settled.output_tokens, settled.cost_usd, settled.model, items.opportunity_id,
+       CASE WHEN items.state = 'succeeded' AND jobs.reduce_id IS NULL THEN row_actions.actions END AS merged_before
   FROM items JOIN jobs USING (job_id)
   LEFT JOIN attempts USING (attempt_id)
   LEFT JOIN attempts AS settled ON settled.attempt_id = items.attempt_id
                                AND settled.outcome IN ('succeeded', 'failed', 'skipped', 'requeued')
-  LEFT JOIN row_actions ON row_actions.job_id = items.job_id AND row_actions.reduce_id = jobs.reduce_id
+  LEFT JOIN merged ON true
+  LEFT JOIN row_actions ON row_actions.job_id = merged.job_id AND row_actions.reduce_id = merged.reduce_id
                        AND row_actions.position = items.position
  WHERE items.job_id = %(job)s AND items.position >= %(next)s
  ORDER BY items.position
@@ -81,16 +95,25 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
 """
 
 
-def records(ledger: Ledger, job_id: UUID) -> Iterator[tuple[ManifestRecord, str | None]]:
-    """One record per item in input order, with its opportunity; by pages, each page a statement of its own.
+class RecordRow(NamedTuple):
+    """One item's record and its opportunity.
 
-    In a cancelled job the actions are still the attempt's (FoundActions): nothing was merged.
+    In a cancelled job nothing was merged: the record's actions are still the attempt's (FoundActions). `merged_before`
+    is what they were merged to (CrmActions) in the newest completed job that this one amends, None where they were not.
     """
+
+    record: ManifestRecord
+    opportunity_id: str | None
+    merged_before: str | None
+
+
+def records(ledger: Ledger, job_id: UUID) -> Iterator[RecordRow]:
+    """One per item in input order; by pages, each page a statement of its own."""
     after = 0
     while True:
         with ledger.statement() as tx:
             page = tx.exec_driver_sql(_RECORDS, {"job": job_id, "next": after, "page": PAGE}).all()
-        yield from ((ManifestRecord(*row[:-1]), row.opportunity_id) for row in page)
+        yield from (RecordRow(ManifestRecord(*row[:-2]), row.opportunity_id, row.merged_before) for row in page)
         if len(page) < PAGE:
             return
         after = page[-1][0] + 1

@@ -84,6 +84,10 @@ _HELD: LiteralString = """
        attempt_until, document_id, account_id, consent_scope, retention_class, occurred_at, opportunity_id, contact_id,
        owner_hint, profile, language, max_attempts, expires_at, turns"""
 
+#: Words belong to the root job: its successors read the same.
+_WORDS: LiteralString = """
+       (SELECT job_id AS root_job_id, position, turns FROM texts) AS words USING (root_job_id, position)"""
+
 # One row by its key: no job lock is needed, for nothing shows outside. A cancel that commits at the same moment comes
 # after this start; a start that sees the cancel does not happen.
 _START = f"""
@@ -98,14 +102,15 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
        AND items.dispatch_id = %(dispatch)s AND items.state = 'released'
        AND jobs.job_id = items.job_id AND jobs.state = 'running' AND now < jobs.expires_at
        AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > now)
-    RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at
+    RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at,
+              jobs.root_job_id
 ), attempt AS (
     INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, released_at, started_at, alone)
     SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, released_at, started_at, alone
       FROM claimed
 )
 SELECT {_HELD}
-  FROM claimed JOIN texts USING (job_id, position)
+  FROM claimed JOIN {_WORDS}
 """
 
 
@@ -128,10 +133,11 @@ def start(
 
 _STARTED_AS = f"""
 SELECT {_HELD}
-  FROM (SELECT items.*, attempts.started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at
+  FROM (SELECT items.*, attempts.started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at,
+               jobs.root_job_id
           FROM items JOIN attempts USING (job_id, position, attempt_id) JOIN jobs USING (job_id)
          WHERE job_id = %(job)s AND position = %(position)s AND attempt_id = %(attempt)s AND items.state = 'running'
-       ) AS claimed JOIN texts USING (job_id, position)
+       ) AS claimed JOIN {_WORDS}
 """
 
 

@@ -91,7 +91,7 @@ def _copy_some(tx: Transaction, job_id: UUID, rows: Iterator[TextRow]) -> bool:
 
 _TAKE_KEY = """
 INSERT INTO idempotency_keys (workspace, idempotency_key, digest, job_id)
-VALUES (%(workspace)s, %(idempotency_key)s, %(digest)s, %(job_id)s)
+VALUES (%s, %s, %s, %s)
 ON CONFLICT DO NOTHING
 """
 
@@ -121,8 +121,9 @@ def admit_request(tx: Transaction, job: NewJob, rows: Iterable[ItemRow]) -> KeyH
     Raises InvalidRequest where the texts were swept meanwhile, or are fewer than was said.
     """
     parameters = {name: getattr(job, name) for name in NewJob.__slots__}
-    if tx.exec_driver_sql(_TAKE_KEY, parameters).rowcount != 1:
-        return key_holder(tx, job.workspace, job.idempotency_key)
+    holder = take_key(tx, job.workspace, job.idempotency_key, job.digest, job.job_id)
+    if holder is not None:
+        return holder
     created_at = tx.exec_driver_sql(_INSERT_JOB, parameters).scalar_one()
     _copy_items(tx, job, created_at, rows)
     if not _close_upload(tx, job.job_id):
@@ -140,6 +141,12 @@ def _copy_items(tx: Transaction, job: NewJob, born_at: datetime, rows: Iterable[
             copied += 1
     if copied != job.total:
         raise InvalidRequest(f"{job.total} documents were announced and {copied} handed in: submit them again")
+
+
+def take_key(tx: Transaction, workspace: str, key: str, digest: str, job_id: UUID) -> KeyHolder | None:
+    """Bind the key to the job; returns the other job where it is taken already."""
+    taken = tx.exec_driver_sql(_TAKE_KEY, (workspace, key, digest, job_id)).rowcount == 1
+    return None if taken else key_holder(tx, workspace, key)
 
 
 def key_holder(tx: Transaction, workspace: str, key: str) -> KeyHolder | None:

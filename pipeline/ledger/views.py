@@ -15,7 +15,9 @@ from pipeline.ledger.connection import Transaction
 
 _JOB_VIEW = """
 SELECT job_id::text, idempotency_key, state, version, created_at, expires_at, total, pending, running, succeeded,
-       failed, skipped, options, same_content_as::text, input_tokens, output_tokens, cost_usd
+       failed, skipped, options, same_content_as::text, input_tokens, output_tokens, cost_usd, predecessor::text,
+       (SELECT later.job_id::text FROM jobs AS later
+         WHERE later.root_job_id = jobs.root_job_id AND later.export_version = jobs.export_version + 1) AS successor
   FROM jobs
   LEFT JOIN LATERAL (
        SELECT sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens,
@@ -59,6 +61,8 @@ def _view(row: Row[Any], waiting: str | None) -> JobView:
         usage=Usage(input_tokens=row.input_tokens, output_tokens=row.output_tokens, cost_usd=row.cost_usd),
         waiting_for=waiting,
         same_content_as=row.same_content_as,
+        predecessor=row.predecessor,
+        successor=row.successor,
     )
 
 
@@ -146,7 +150,8 @@ SELECT count(*) AS settled,
        extract(epoch FROM clock_timestamp() - min(finished_at))::float8 AS seconds,
        (SELECT pending + running FROM jobs WHERE job_id = %(job)s) AS open_items
   FROM items
- WHERE job_id = %(job)s AND attempt_count > 0 AND finished_at > clock_timestamp() - interval '60 seconds'
+ WHERE job_id = %(job)s AND attempt_count > 0 AND NOT carried
+   AND finished_at > clock_timestamp() - interval '60 seconds'
 """
 
 

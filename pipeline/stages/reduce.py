@@ -5,16 +5,17 @@ under a new `reduce_id` without holding the job row; they count only when the sh
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from uuid import UUID, uuid4
 
 import structlog
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from pipeline.domain.actions import FoundAction, Missing
+from pipeline.domain.actions import FoundAction, MergedAction, Missing
 from pipeline.domain.groups import MergeGroup
 from pipeline.domain.identity import export_id
-from pipeline.domain.merge import Context, Contribution, Merged, merge
+from pipeline.domain.merge import Context, Contribution, Merged, alone, merge
 from pipeline.ledger import jobs, reduction
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.reduction import MemberRow, MergedRow, ReducibleJob
@@ -43,8 +44,9 @@ def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
     context = Context(job.workspace, str(job.job_id), str(export_id(job.job_id, job.export_version)), job.require)
     with ledger.transaction() as tx:
         reduction.discard(tx, job.job_id)
-    for group, members in reduction.groups(ledger, job.job_id):
-        merged = _merged(context, group, list(members))
+    inherited = _Inherited(ledger, job)
+    for group, members in reduction.groups(ledger, job):
+        merged = _merged(context, group, list(members), inherited.of(group))
         with ledger.transaction() as tx:
             reduction.write_group(tx, job.job_id, reduce_id, _merged_rows(merged, merged_rows), _row_actions(merged))
         merged_rows += len(merged.actions)
@@ -54,8 +56,26 @@ def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
     log.info("reduce.completed", job_id=str(job.job_id), actions=merged_rows)
 
 
-def _merged(context: Context, group: MergeGroup, members: list[MemberRow]) -> Merged:
-    return merge(context, group, _contributions(members), _missing(members))
+class _Inherited:
+    """The actions whose keys were given before, group by group and in the order of the groups; none in a first job."""
+
+    def __init__(self, ledger: Ledger, job: ReducibleJob) -> None:
+        actions = (MergedAction.model_validate_json(text) for text in reduction.merged_before(ledger, job))
+        self._groups = groupby(actions, key=lambda action: action.group.key)
+        self._next = next(self._groups, None)
+
+    def of(self, group: MergeGroup) -> list[MergedAction]:
+        """The group's actions. Whatever has actions is carried over, so a group that had some is there again."""
+        if self._next is None or self._next[0] != group:
+            return []
+        actions = list(self._next[1])
+        self._next = next(self._groups, None)
+        return actions
+
+
+def _merged(context: Context, group: MergeGroup, members: list[MemberRow], before: list[MergedAction]) -> Merged:
+    unmerged = (action for member in members if member.unmerged for action in alone(context, _contribution(member)))
+    return merge(context, group, _contributions(members), _missing(members), (*before, *unmerged))
 
 
 def _contribution(member: MemberRow) -> Contribution:
