@@ -7,7 +7,7 @@ from typing import Final
 from pipeline.domain.merge import GROUP_INCOMPLETE, JOB_CANCELLED
 from pipeline.domain.verify_quotes import FOREIGN_ACCOUNT, QUOTE_NOT_FOUND, STAGE_CHANGE, UNKNOWN_SOURCE
 
-_SUBMIT_AGAIN: Final = "submit it again in a new job"
+_RETRY: Final = "retry the job (`callfold retry`)"
 
 ADVICE: Final[dict[str, str]] = {
     "input_too_large": "split the call, or use a profile that takes longer input",
@@ -15,21 +15,21 @@ ADVICE: Final[dict[str, str]] = {
     "too_short": "nothing to do, unless the transcript was cut",
     "unreadable_input": "export the transcript again as UTF-8 in a known format",
     "not_a_call": "remove the file from the batch, or correct it",
-    "rate_limited": f"raise the provider's limits or lower the concurrency, then {_SUBMIT_AGAIN}",
-    "quota_exhausted": f"top up the provider's account, then {_SUBMIT_AGAIN}",
-    "provider_auth": f"check the provider's key and the model's name, then {_SUBMIT_AGAIN}",
+    "rate_limited": f"raise the provider's limits or lower the concurrency, then {_RETRY}",
+    "quota_exhausted": f"top up the provider's account, then {_RETRY}",
+    "provider_auth": f"check the provider's key and the model's name, then {_RETRY}",
     "provider_rejected": "look at the detail: the provider does not take this document as it is",
-    "provider_unavailable": f"check the provider's status, then {_SUBMIT_AGAIN}",
-    "provider_timeout": f"{_SUBMIT_AGAIN}, or use a faster model",
-    "invalid_output": f"{_SUBMIT_AGAIN} with another model, or read the call",
+    "provider_unavailable": f"check the provider's status, then {_RETRY}",
+    "provider_timeout": f"{_RETRY}, or use a faster model",
+    "invalid_output": "submit it in a new job with another model, or read the call",
     "output_truncated": "use a profile with a larger output, or split the call",
     "content_filtered": "read the call: the provider would not summarize it",
     "refused": "read the call: the model would not summarize it",
     "budget_exhausted": "submit the rest in a new job with a larger budget",
     "failed_by_operator": "ask the operator who failed it",
-    "expired": f"{_SUBMIT_AGAIN} with a longer deadline or more workers",
-    "cancelled": f"if it is still wanted, {_SUBMIT_AGAIN}",
-    "worker_lost": "its workers died three times: look for memory limits in their logs, then submit it alone",
+    "expired": f"{_RETRY} with a longer deadline or more workers",
+    "cancelled": f"if it is still wanted, {_RETRY}",
+    "worker_lost": "its workers died three times: look for memory limits in their logs, then retry the job",
     "internal_error": "report it with the document and the log of its attempt: this is our bug",
 }
 

@@ -25,6 +25,7 @@ COMMANDS: Final = (
     "edit",
     "fail",
     "cancel",
+    "retry",
     "export",
     "verify",
     "nightly",

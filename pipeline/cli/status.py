@@ -38,6 +38,10 @@ def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None
         screen.line(waiting.forecast(glance.pace) or "nothing has been settled in the last minute")
     if job.same_content_as:
         screen.line(f"the same content as job {job.same_content_as}")
+    if job.predecessor:
+        screen.line(f"retries job {job.predecessor}")
+    if job.successor:
+        screen.line(f"retried by job {job.successor}")
     if job.waiting_for:
         screen.line(f"waiting for {job.waiting_for}")
     if export:

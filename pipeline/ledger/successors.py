@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pipeline.domain.results import JobState
 from pipeline.errors import InvalidRequest, NotFound
+from pipeline.ledger import jobs
 from pipeline.ledger.connection import Transaction
 from pipeline.ledger.submissions import KeyHolder, take_key
 
@@ -110,10 +111,8 @@ WITH before AS (
            CASE WHEN NOT again THEN error_detail END,
            CASE WHEN NOT again THEN finished_at END
       FROM source, job
-), event AS (
-    INSERT INTO events (job_id, version, kind, at) SELECT job_id, 1, 'accepted', created_at FROM job
 )
-SELECT again FROM tally
+SELECT created_at FROM job
 """
 
 
@@ -122,9 +121,13 @@ def admit(tx: Transaction, successor: Successor) -> KeyHolder | None:
 
     The caller holds the predecessor's lock. Raises InvalidRequest where no row is to be worked on again.
     """
-    parameters = {name: getattr(successor, name) for name in Successor.__slots__}
     holder = take_key(tx, successor.workspace, successor.idempotency_key, successor.digest, successor.job_id)
-    if holder is None and not tx.exec_driver_sql(_ADMIT, parameters).scalar_one():
+    if holder is not None:
+        return holder
+    parameters = {name: getattr(successor, name) for name in Successor.__slots__}
+    created_at = tx.exec_driver_sql(_ADMIT, parameters).scalar_one_or_none()
+    if created_at is None:
         which = "without a result" if successor.codes is None else f"that ended with {' or '.join(successor.codes)}"
         raise InvalidRequest(f"job {successor.predecessor} has no document {which} whose words are known")
-    return holder
+    jobs.accept(tx, successor.job_id, created_at)
+    return None

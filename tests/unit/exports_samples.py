@@ -8,17 +8,20 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from exports.bundle import write_bundle
+from exports.diff import Content
 from exports.seal import Seal
-from pipeline.domain.actions import CrmAction, FoundAction, Missing, Quote
+from pipeline.domain.actions import CrmAction, FoundAction, MergedAction, Missing, Quote
 from pipeline.domain.documents import Transcript, Turn
 from pipeline.domain.evidence import Haystack
 from pipeline.domain.groups import MergeGroup
-from pipeline.domain.merge import Context, Contribution, alone, merge
+from pipeline.domain.merge import Context, Contribution, Merged, alone, merge
 from pipeline.domain.results import ExportHeader, ManifestRecord
 from pipeline.domain.verify_quotes import STAGE_CHANGE
 
 JOB = "0d5f3a52-0000-4000-8000-000000000001"
 EXPORT = "5b1c7a80-0000-5000-8000-000000000002"
+SUCCESSOR = "0d5f3a52-0000-4000-8000-000000000004"
+NEXT_EXPORT = "5b1c7a80-0000-5000-8000-000000000005"
 # Before the clock of any disk, so that no folder that lives now looks dead.
 NOW = datetime(2020, 12, 1, 3, 0, tzinfo=UTC)
 
@@ -45,16 +48,17 @@ _ACTIONS = TypeAdapter(tuple[CrmAction, ...])
 
 
 class Job(NamedTuple):
-    """The three things that `write_bundle` takes."""
+    """What `write_bundle` takes."""
 
     header: ExportHeader
     records: list[ManifestRecord]
     actions: list[str]
+    before: Content | None = None
 
 
 def freeze(target: Path, job: Job) -> Seal:
     """Write the job's bundle into `target`."""
-    return write_bundle(target, job.header, job.records, job.actions, now=NOW)
+    return write_bundle(target, *job, now=NOW)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -62,18 +66,38 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def completed_job() -> Job:
+def completed_job(require: str = "any") -> Job:
     """Six calls of two accounts: four succeeded, one failed, one skipped; three groups, six merged actions."""
-    context = Context(workspace="default", job_id=JOB, export_id=EXPORT, require="any")
-    acme = merge(
-        context,
-        ACME,
-        [_contribution(0, "acme/monday.txt", _offer(), _price(), _unproven())],
-        [(1, Missing(document_id="acme/tuesday.txt", error_code="provider_timeout"))],
-    )
-    private = merge(context, PRIVATE, [_contribution(2, "acme/private.txt", _call_back())], [])
-    zeta = merge(
-        context,
+    return _job(Context("default", JOB, EXPORT, require), _first_acme(), ACME_FAILED)
+
+
+def successor_job() -> Job:
+    """The job after it where every call counts: the failed one succeeded and says what Monday's said, and one thing."""
+    first = completed_job("all")
+    context = Context("default", SUCCESSOR, NEXT_EXPORT, "all")
+    tuesday = _contribution(1, "acme/tuesday.txt", _offer_again(), _weather())
+    job = _job(context, [*_first_acme(), tuesday], None, _given(first))
+    header = job.header._replace(job_id=SUCCESSOR, export_id=NEXT_EXPORT, export_version=2, supersedes=EXPORT)
+    return Job(header, job.records, job.actions, Content(first.records, first.actions))
+
+
+def _given(job: Job) -> list[MergedAction]:
+    return [MergedAction.model_validate_json(text) for text in job.actions]
+
+
+def _job(
+    context: Context,
+    acme_calls: list[Contribution],
+    acme_failed: ManifestRecord | None,
+    inherited: list[MergedAction] | None = None,
+) -> Job:
+    def merged(group: MergeGroup, calls: list[Contribution], missing: list) -> Merged:
+        return merge(context, group, calls, missing, [one for one in inherited or () if one.group.key == group])
+
+    failed = [(1, Missing(document_id="acme/tuesday.txt", error_code="provider_timeout"))] if acme_failed else []
+    acme = merged(ACME, acme_calls, failed)
+    private = merged(PRIVATE, [_contribution(2, "acme/private.txt", _call_back())], [])
+    zeta = merged(
         ZETA,
         [
             _contribution(3, "zeta/first.txt", _stage("zeta/first.txt", "Negotiation", "negotiate the contract")),
@@ -84,14 +108,18 @@ def completed_job() -> Job:
     rows = acme.rows | private.rows | zeta.rows
     records = [
         _succeeded(rows, 0, "acme/monday.txt", ACME, "Ann offered.\nThe price was an issue."),
-        _without_result(1, "acme/tuesday.txt", ACME, "failed", "provider_timeout", "two calls took longer than 60 s"),
+        acme_failed or _succeeded(rows, 1, "acme/tuesday.txt", ACME, "The weather.", attempts=2),
         _succeeded(rows, 2, "acme/private.txt", PRIVATE, "A call back is wanted.", attempts=3),
         _succeeded(rows, 3, "zeta/first.txt", ZETA, "They negotiate."),
         _succeeded(rows, 4, "zeta/second.txt", ZETA, "They signed."),
         _without_result(5, "zeta/third.txt", ZETA, "skipped", "budget_exhausted", "the job's budget is spent"),
     ]
-    merged = [action.model_dump_json() for group in (acme, private, zeta) for action in group.actions]
-    return Job(_header("completed", len(records), len(merged)), records, merged)
+    actions = [action.model_dump_json() for group in (acme, private, zeta) for action in group.actions]
+    return Job(_header("completed", len(records), len(actions)), records, actions)
+
+
+def _first_acme() -> list[Contribution]:
+    return [_contribution(0, "acme/monday.txt", _offer(), _price(), _unproven())]
 
 
 def cancelled_job() -> Job:
@@ -172,6 +200,16 @@ def _price() -> FoundAction:
     )
 
 
+def _offer_again() -> FoundAction:
+    evidence = _evidence("acme/tuesday.txt", "We talked about the weather")
+    return FoundAction(kind="follow_up", text="Send the  offer", owner="Ann", evidence=evidence)
+
+
+def _weather() -> FoundAction:
+    evidence = _evidence("acme/tuesday.txt", "the weather for a while")
+    return FoundAction(kind="record_objection", text="The weather", evidence=evidence)
+
+
 def _unproven() -> FoundAction:
     return FoundAction(kind="follow_up", text="Invite them for lunch", reasons=("quote_not_found",))
 
@@ -233,3 +271,8 @@ def _without_result(
         output_tokens=None,
         model=None,
     )
+
+
+ACME_FAILED = _without_result(
+    1, "acme/tuesday.txt", ACME, "failed", "provider_timeout", "two calls took longer than 60 s"
+)

@@ -7,18 +7,19 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from exports_samples import NOW, cancelled_job, completed_job, files, freeze, plain_header, plain_record
+from exports_samples import NOW, cancelled_job, completed_job, files, freeze, plain_header, plain_record, successor_job
 
 from exports.bundle import write_bundle
 from exports.seal import ACTIONS, MANIFEST, REPORT, SEAL, Seal, sha256_of
 from pipeline.errors import ExportError, ExportMismatch
 
-GOLDEN = Path(__file__).parent / "golden" / "bundle"
+GOLDEN = Path(__file__).parent / "golden"
 
 
-def test_a_bundle_has_the_bytes_of_the_golden_one(tmp_path):
-    freeze(tmp_path / "v1", completed_job())
-    assert files(tmp_path / "v1") == files(GOLDEN)
+@pytest.mark.parametrize(("name", "job"), [("bundle", completed_job), ("successor", successor_job)])
+def test_a_bundle_has_the_bytes_of_the_golden_one(tmp_path, name, job):
+    freeze(tmp_path / "v1", job())
+    assert files(tmp_path / "v1") == files(GOLDEN / name)
 
 
 def test_the_seal_counts_rows_codes_and_hashes_of_the_other_files(tmp_path):

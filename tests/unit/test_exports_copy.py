@@ -1,10 +1,10 @@
 """`--out` gets the latest bundle of the job one ran, and nothing of one's own is lost."""
 
 import pytest
-from exports_samples import cancelled_job, completed_job, files, freeze
+from exports_samples import cancelled_job, completed_job, files, freeze, successor_job
 
-from exports.copy_bundle import copy_bundle
-from exports.seal import MANIFEST, REPORT, SEAL
+from exports.copy_bundle import check_out, copy_bundle
+from exports.seal import DIFF, MANIFEST, REPORT, SEAL
 from pipeline.errors import ExportError, InvalidRequest
 
 
@@ -44,6 +44,21 @@ def test_another_exports_bundle_is_replaced_and_a_note_beside_it_stays(source, o
     (out / "note.txt").write_text("mine")
     copy_bundle(source, out)
     assert files(out) == files(source) | {"note.txt": b"mine"}
+
+
+def test_a_later_versions_diff_comes_along_and_goes_with_it(source, out, tmp_path):
+    freeze(tmp_path / "v2", successor_job())
+    for bundle in (tmp_path / "v2", source):
+        copy_bundle(bundle, out)
+        assert files(out) == files(bundle)
+        check_out(out)
+
+
+def test_a_diff_of_ones_own_beside_a_bundle_stays(source, out):
+    copy_bundle(source, out)
+    (out / DIFF).write_bytes(b"mine")
+    copy_bundle(source, out)
+    assert files(out) == files(source) | {DIFF: b"mine"}
 
 
 def test_an_interrupted_copy_goes_on(source, out):

@@ -6,11 +6,11 @@ import json
 import os
 
 import pytest
-from exports_samples import TRANSCRIPTS, cancelled_job, completed_job, freeze
+from exports_samples import TRANSCRIPTS, cancelled_job, completed_job, freeze, successor_job
 
 from exports.checks import findings as findings_module
 from exports.checks import lines
-from exports.seal import ACTIONS, MANIFEST, REPORT, SEAL, SEALED
+from exports.seal import ACTIONS, DIFF, MANIFEST, REPORT, SEAL, SEALED
 from exports.verify import Verified, verify
 from pipeline.domain.documents import Transcript
 from pipeline.errors import BundleInvalid
@@ -390,3 +390,87 @@ def test_a_disk_that_fails_while_reading_is_a_problem_too(bundle, monkeypatch):
 def test_a_seal_of_many_megabytes_is_not_read(bundle):
     (bundle / SEAL).write_bytes(b" " * (2 << 20))
     assert problems(bundle) == ["seal.json: is larger than 1 MiB"]
+
+
+@pytest.fixture
+def successor(tmp_path):
+    freeze(tmp_path / "v2", successor_job())
+    return tmp_path / "v2"
+
+
+def test_a_bundle_that_supersedes_another_is_sound(successor):
+    assert verify(successor, TRANSCRIPTS) == Verified(rows=6, actions=7, quotes=14)
+
+
+def test_a_diff_is_there_exactly_where_an_export_is_superseded(bundle, successor):
+    (bundle / DIFF).write_bytes((successor / DIFF).read_bytes())
+    assert problems(bundle) == ["diff.json: stands here though no export is superseded"]
+    (successor / DIFF).unlink()
+    assert "diff.json: cannot be read, links are not followed: No such file or directory" in problems(successor)
+    edit_seal(successor, lambda seal: seal["files"].pop(DIFF))
+    assert "seal.json: files: must be exactly manifest.ndjson, actions.ndjson, report.md, diff.json" in problems(
+        successor
+    )
+
+
+def test_one_byte_more_is_noticed_in_the_diff(successor):
+    (successor / DIFF).write_bytes((successor / DIFF).read_bytes() + b" \n")
+    assert problems(successor) == [
+        "diff.json:16: is a line too much",
+        "diff.json: its sha256 is not the one in the seal",
+    ]
+
+
+MONDAY, TUESDAY = "cf1-480afeefba5b7341e4ccf2631e2427c9d84b6f58", "cf1-36d2dfa34d2d44bf96187d564c83749f0b3b3c79"
+ENDED = b'"to":{"state":"succeeded","error_code":null}'
+STANDS = b'"to":{"disposition":"review_only"'
+
+TAMPERED_DIFFS = {
+    "no beginning": (b'"rows":[', b'"lines":[', "diff.json:1: does not begin as a diff does"),
+    "another export": (b'"export_id":"5', b'"export_id":"6', "its job_id, export_id or supersedes is not the seal's"),
+    "another job superseded": (b'"supersedes":"5', b'"supersedes":"6', "its job_id, export_id or supersedes is not"),
+    "a field too many": (b'"supersedes":', b'"more":1,"supersedes":', "diff.json:1: line: Extra inputs are not"),
+    "another end": (
+        ENDED,
+        ENDED.replace(b"succeeded", b"failed"),
+        "diff.json:2: document acme/tuesday.txt did not end so",
+    ),
+    "an unknown document": (b"acme/tuesday", b"acme/never", "diff.json:2: document acme/never.txt did not end so"),
+    "another disposition": (
+        STANDS,
+        STANDS.replace(b"review_only", b"proposed"),
+        "an action of document acme/monday.txt",
+    ),
+    "an unknown row": (b'"acme/monday', b'"acme/never', "names document acme/never.txt, which is no row"),
+    "a key of another scheme": (TUESDAY.encode(), b"said", "diff.json:8: is not an action key of the cf1 scheme"),
+    "an added key that is not there": (TUESDAY.encode(), UNKNOWN_KEY.encode(), "is added and is not in the merged set"),
+    "a removed key that is there": (
+        b'],"removed":[\n',
+        f'],"removed":[\n"{MONDAY}"\n'.encode(),
+        f"the action key {MONDAY} is removed and stands in the merged set",
+    ),
+    "a replaced key that is there": (
+        b'],"replaced":[\n',
+        f'],"replaced":[\n{{"action_key":"{MONDAY}","by":"{TUESDAY}"}}\n'.encode(),
+        f"the action key {MONDAY} was replaced wrongly: it stands in the merged set",
+    ),
+    "a key replaced by none": (
+        b'],"replaced":[\n',
+        f'],"replaced":[\n{{"action_key":"{UNKNOWN_KEY}","by":"{UNKNOWN_KEY}"}}\n'.encode(),
+        f"the action key {UNKNOWN_KEY} was replaced wrongly: it is not in the merged set",
+    ),
+    "a section too few": (b'],"removed":[\n', b"", "diff.json:9: is a line too much"),
+    "no comma between entries": (b"},\n", b"}\n", "diff.json:5: is a line too much"),
+    "a comma before the end": (b"null}}\n]", b"null}},\n]", "diff.json:3: line: Invalid JSON"),
+    "no end": (b"]}\n", b"", "diff.json: breaks off before its end"),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERED_DIFFS)
+def test_verify_names_in_the_diff(successor, tampering):
+    old, new, expected = TAMPERED_DIFFS[tampering]
+    data = (successor / DIFF).read_bytes()
+    assert old in data
+    write(successor, DIFF, data.replace(old, new, 1))
+    found = problems(successor)
+    assert any(expected in problem for problem in found), found
