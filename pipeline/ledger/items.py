@@ -58,6 +58,11 @@ class Started(Held):
     expires_at: datetime
     turns: str
 
+    @property
+    def seconds(self) -> float:
+        """The attempt's wall clock, as long on any machine."""
+        return (self.attempt_until - self.started_at).total_seconds()
+
 
 Ended = Literal["succeeded", "failed", "skipped", "requeued", "expired", "lost"]
 
@@ -362,9 +367,11 @@ def _settling(job: LockedJob, held: Held, item: Item, kind: str, outcome: Outcom
     return Statement(_SETTLE, parameters)
 
 
+# The code with which the attempt was given up stays: a call that times out and then answers has had its try.
 _KEEP_LATE = """
 UPDATE attempts
-   SET ended_at = clock_timestamp(), outcome = 'late', error_code = %(error_code)s, error_detail = %(error_detail)s,
+   SET ended_at = clock_timestamp(), outcome = 'late', error_code = coalesce(error_code, %(error_code)s),
+       error_detail = CASE WHEN error_code IS NULL THEN %(error_detail)s ELSE error_detail END,
        summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
        input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s, model = %(model)s
  WHERE attempt_id = %(attempt)s

@@ -2,14 +2,17 @@
 
 from uuid import uuid4
 
-from ledger_rows import item, new_job, rows, update
+import pytest
+from ledger_rows import item, new_job, rows, update, value
 
 from pipeline.domain.failure import POLICIES
 from pipeline.ledger import items
+from pipeline.ledger.items import Outcome
 from pipeline.stages.commands import Process, Reduce
 from pipeline.stages.reconcile import reconcile
 
 LEASE = 60.0
+RESULT = Outcome("succeeded", result_hash="h", summary="late", actions="[]", warnings="[]", model="m")
 
 
 def past_its_deadline(ledger):
@@ -26,11 +29,14 @@ def test_an_attempt_past_its_wall_clock_has_timed_out_and_is_no_suspicion(ledger
     assert rows(ledger, "SELECT outcome, error_code FROM attempts") == [("lost", "provider_timeout")]
 
 
-def test_an_attempt_that_times_out_again_and_again_fails_with_that_code(ledger):
+@pytest.mark.parametrize("late", [None, RESULT, Outcome("failed", "internal_error")])
+def test_an_attempt_that_times_out_again_and_again_fails_with_that_code_whatever_it_says_later(ledger, late):
     job_id = new_job(ledger, ["running"], lease=-1.0)
     past_its_deadline(ledger)
     for _ in range(POLICIES["provider_timeout"].tries - 1):
         reconcile(ledger, LEASE, "w")
+        if late:
+            say_late(ledger, late)
         update(ledger, "items", "available_at = clock_timestamp()", "state = 'pending'")
         (command,) = reconcile(ledger, LEASE, "w")
         assert isinstance(command, Process)
@@ -39,6 +45,11 @@ def test_an_attempt_that_times_out_again_and_again_fails_with_that_code(ledger):
     assert reconcile(ledger, LEASE, "w") == [Reduce(job_id)]
     found = item(ledger, job_id)
     assert (found.state, found.error_code) == ("failed", "provider_timeout")
+
+
+def say_late(ledger, outcome):
+    with ledger.statement() as tx:
+        assert items.keep_late(tx, value(tx, "SELECT attempt_id FROM items"), outcome)
 
 
 def start_again(ledger, released):
