@@ -105,7 +105,7 @@ class Settings(BaseSettings):
     export_dir: Path | None = None
     lease_seconds: PositiveFloat = 60.0
     attempt_seconds: PositiveFloat = 600.0
-    process_slots: PositiveInt = 32
+    process_slots: Annotated[int, Field(ge=1, le=1000)] = 32
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     flower_port: int = 5555

@@ -37,6 +37,8 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "worker_eta_task_limit": 100,
+        # ends a prefork child that hangs, a lease after its attempt; threads are drained (`tasks/drain.py`)
+        "task_annotations": {"tasks.process": {"time_limit": settings.attempt_seconds + 2 * settings.lease_seconds}},
         "broker_transport_options": visibility | {"confirm_publish": True},
         "result_backend_transport_options": visibility,
         "result_chord_expires": _CHORD_EXPIRES.total_seconds(),

@@ -18,6 +18,7 @@ from pipeline.ledger.connection import Ledger, Transaction
 from pipeline.ledger.reconcile import hold_lock, is_silent
 from pipeline.settings import load
 from pipeline.stages.reconcile import reconcile
+from tasks.drain import DrainStep
 from tasks.hops import recorded
 from tasks.worker import ledger_for, name
 
@@ -77,12 +78,12 @@ class Reconciler(threading.Thread):
 
 
 class ReconcileStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
-    """Starts the reconciler in the worker's main process, once the pool has forked.
+    """Starts the reconciler in the worker's main process once the pool has forked, and stops it before it drains.
 
     A child that is forked while this thread imports a module inherits the module's lock and waits on it for ever.
     """
 
-    requires = ("celery.worker.components:Pool",)
+    requires = (DrainStep,)
 
     def __init__(self, _worker: Any, **_: Any) -> None:
         self._reconciler = Reconciler()
@@ -126,7 +127,7 @@ class EventBatches(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has
 
 def install(app: Celery) -> None:
     """Hang the steps on the app's worker."""
-    app.steps["worker"].add(ReconcileStep)
+    app.steps["worker"].update((DrainStep, ReconcileStep))
     app.steps["consumer"].add(EventBatches)
 
 

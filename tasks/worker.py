@@ -1,6 +1,8 @@
 """What a worker process works with, made after it has forked and once."""
 
+import mmap
 import os
+import signal
 import socket
 import threading
 
@@ -15,6 +17,8 @@ from pipeline.summarizers.registry import Summarizers
 
 _lock = threading.Lock()
 _bench: Bench | None = None
+#: One byte that a worker shares with the children it forks: not zero once they have to end.
+_hurry = mmap.mmap(-1, 1)
 
 
 def bench() -> Bench:
@@ -33,6 +37,16 @@ def ledger_for(settings: Settings, pool: int) -> Ledger:
     return Ledger(settings.database_url.get_secret_value(), pool=pool, application=name())
 
 
+def hung() -> int:
+    """How many of this process's slots hold an attempt that has not ended when it had to."""
+    return _bench.leases.hung() if _bench is not None else 0
+
+
+def hurry() -> None:
+    """Let this process and its children wait for PostgreSQL no longer: they have to end."""
+    _hurry[0] = 1
+
+
 def name() -> str:
     """How attempts and the reconciler's row name this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
@@ -41,11 +55,16 @@ def name() -> str:
 def _make() -> Bench:
     settings = load()
     ledger = ledger_for(settings, settings.process_slots)
-    return Bench(ledger, settings, Leases(ledger, settings.lease_seconds), Summarizers(settings), name())
+    leases = Leases(ledger, settings.lease_seconds)
+    return Bench(ledger, settings, leases, Summarizers(settings), name(), hurried=lambda: _hurry[0] == 1)
 
 
 @worker_process_init.connect
-def _forget(**_: object) -> None:
-    """A forked child must not share its parent's connections."""
+def _begin_child(**_: object) -> None:
+    """A forked child must not share its parent's connections, and ends when its parent lets it.
+
+    A SIGTERM to the whole group, as some supervisors send, would cut a document short in each child.
+    """
     global _bench  # noqa: PLW0603 - see above
     _bench = None
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -76,8 +76,9 @@ def _reconcile(health: LedgerHealth) -> Finding:
     age = health.tick_age_seconds
     if age is not None and age < OLDEST_TICK_SECONDS:
         return Finding("reconcile", ok=True, state=f"last tick {age:.0f} s ago, by {health.tick_worker}")
-    state = "never ticked" if age is None else f"last tick {age:.0f} s ago"
-    return Finding("reconcile", ok=False, state=state, to_do="start a worker, or read reconcile.log")
+    state = "no tick yet" if age is None else f"last tick {age:.0f} s ago"
+    to_do = "after a start ask again in a few seconds; else start a worker, or read reconcile.log"
+    return Finding("reconcile", ok=False, state=state, to_do=to_do)
 
 
 def _stuck(health: LedgerHealth) -> Iterator[Finding]:

@@ -21,7 +21,12 @@ class Bench:
     leases: Leases
     summarizer: Callable[[str], Summarizer]
     worker: str
+    #: Whether this process has to end now.
+    hurried: Callable[[], bool] = lambda: False
 
     def patience(self, seconds: float | None = None) -> Retrying:
-        """Waits for PostgreSQL, else for as long as an attempt may live: what is in hand may have been paid for."""
-        return patience(seconds or self.settings.attempt_seconds)
+        """Waits for PostgreSQL, else for as long as an attempt may live: what is in hand may have been paid for.
+
+        A process that has to end waits no longer: its attempt is lost, and done again elsewhere.
+        """
+        return patience(seconds or self.settings.attempt_seconds, self.hurried)

@@ -1,8 +1,9 @@
-"""The lease renewer: one thread and one statement for all attempts that a process holds."""
+"""The attempts that a process holds: one thread and one statement renew the leases of all of them."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from uuid import UUID
 
 import structlog
@@ -18,16 +19,17 @@ class Leases:
 
     def __init__(self, ledger: Ledger, lease_seconds: float) -> None:
         self._ledger, self._lease = ledger, lease_seconds
-        self._attempts: set[UUID] = set()
+        #: By each attempt, when it has to have ended, on this process's monotonic clock.
+        self._attempts: dict[UUID, float] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def held(self, attempt_id: UUID) -> Iterator[None]:
-        """Renew this attempt's lease while the block runs."""
+    def held(self, attempt_id: UUID, seconds: float) -> Iterator[None]:
+        """Renew the lease of this attempt, which may take so many seconds, while the block runs."""
         with self._lock:
-            self._attempts.add(attempt_id)
+            self._attempts[attempt_id] = monotonic() + seconds
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
                 self._thread.start()
@@ -35,7 +37,12 @@ class Leases:
             yield
         finally:
             with self._lock:
-                self._attempts.discard(attempt_id)
+                del self._attempts[attempt_id]
+
+    def hung(self) -> int:
+        """How many attempts are still held a lease after their end: a call that ends in time can settle until then."""
+        with self._lock:
+            return sum(monotonic() > ends + self._lease for ends in self._attempts.values())
 
     def stop(self) -> None:
         """End the thread."""

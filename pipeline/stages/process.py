@@ -45,7 +45,7 @@ def process(bench: Bench, released: Released) -> Processed:
     started = _start(bench, released)
     if started is None:
         return _refused(bench, released)
-    with bench.leases.held(started.attempt_id):
+    with bench.leases.held(started.attempt_id, started.seconds):
         return _settle(bench, started, work(bench, started))
 
 

@@ -115,7 +115,7 @@ def _call(
     """Ask the summarizer; where its output does not hold, again in the same attempt with the problem named."""
     summarizer = bench.summarizer(profile.summarizer)
     attempt_began = monotonic()
-    ends = attempt_began + (started.attempt_until - started.started_at).total_seconds()
+    ends = attempt_began + started.seconds
     problem: str | None = None
     while True:
         sequence = len(work.calls) + 1

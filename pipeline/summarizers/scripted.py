@@ -5,13 +5,14 @@
      "documents": {"doc-7": [{"do": "fail", "code": "rate_limited", "retry_after": 0.2}, {"do": "succeed"}]}}
 
 The item's attempt number chooses the step, the last one repeats. Steps: succeed (with `output`, a Summary, or
-`raw`, a model's text), fail, crash (SIGKILL to its own process); each may first wait `seconds`, or `until` a file is
-there. Without a script it always succeeds at once, which benchmarks use.
+`raw`, a model's text), fail, crash (SIGKILL to its own process), hang (past every deadline); each may first wait
+`seconds`, or `until` a file is there. Without a script it always succeeds at once, which benchmarks use.
 """
 
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Annotated, Literal
@@ -68,7 +69,16 @@ class _Crash(_Step):
         raise AssertionError("unreachable: this process was killed")
 
 
-_Steps = Annotated[tuple[Annotated[_Succeed | _Fail | _Crash, Field(discriminator="do")], ...], Field(min_length=1)]
+class _Hang(_Step):
+    do: Literal["hang"]
+
+    def end(self) -> Summary:
+        threading.Event().wait()
+        raise AssertionError("unreachable: nobody sets it")
+
+
+_Do = Annotated[_Succeed | _Fail | _Crash | _Hang, Field(discriminator="do")]
+_Steps = Annotated[tuple[_Do, ...], Field(min_length=1)]
 
 
 class _Script(BaseModel):
@@ -88,7 +98,7 @@ class Scripted:
         self._script = None if path is None else _read(path)
 
     def summarize(self, request: SummaryRequest) -> Summary:
-        """Journal the call, wait as told but never past the deadline, then succeed, fail or crash."""
+        """Journal the call, wait as told but never past the deadline, then succeed, fail, crash or hang."""
         if self._script is None:
             return CONSTANT
         if self._script.journal is not None:

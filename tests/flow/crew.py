@@ -57,10 +57,23 @@ class Member:
     def is_running(self):
         return self._running.poll() is None
 
+    def ask_to_end(self):
+        """SIGTERM to the whole group, heard when this returns: a worker finishes what it has begun."""
+        before = self._times_asked()
+        os.killpg(self._running.pid, signal.SIGTERM)
+        wait_for(lambda: self._times_asked() > before)
+
+    def exit_code(self):
+        """How it ended; waits until it has."""
+        return self._running.wait(timeout=40)
+
     def end(self):
-        """SIGTERM, and wait until it has ended: a worker finishes what it has begun."""
+        """SIGTERM, and wait until it has ended."""
         self._running.terminate()
-        self._running.wait(timeout=30)
+        self.exit_code()
+
+    def _times_asked(self):
+        return self.log.read_text().count("worker: Warm shutdown")
 
 
 class Crew:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from celery import Celery
 from crew import LEASE_SECONDS, wait_for
+from sqlalchemy import make_url
 
 from exports.freeze import folder_of
 from exports.verify import verify
@@ -20,6 +21,7 @@ from pipeline.domain.documents import Transcript
 from pipeline.domain.results import JobView
 from pipeline.errors import LedgerError
 from pipeline.ledger import exports, views
+from pipeline.ledger.connection import Ledger
 from pipeline.settings import Profile, Settings
 from pipeline.stages.submit import submit
 from pipeline.transcripts.batch import incoming
@@ -78,6 +80,40 @@ class Desk:
     def send(self, task, *arguments):
         """A message as the service sends it."""
         self.app.send_task(f"tasks.{task}", [str(one) if isinstance(one, UUID) else one for one in arguments])
+
+    @contextmanager
+    def without_postgresql(self):
+        """While the block runs, PostgreSQL ends every connection to the ledger and takes no new one."""
+        ours = make_url(self.settings.database_url.get_secret_value())
+        door = Ledger(ours.set(database="postgres").render_as_string(hide_password=False))
+        try:
+            _allow(door, ours.database, "false")
+            yield
+        finally:
+            _allow(door, ours.database, "true")
+            door.close()
+        wait_for(self.answers)
+
+    def waiting(self, queue):
+        """How many messages are in the queue and with no worker."""
+        with self.app.connection_for_read() as connection:
+            return connection.default_channel.queue_declare(queue=queue.name, passive=True).message_count
+
+    def purge(self, queue):
+        """Forget the messages of earlier tests."""
+        with self.app.connection_for_write() as connection:
+            bound = queue(connection.default_channel)
+            bound.declare()
+            bound.purge()
+
+    def suspect(self, job_id):
+        """Let all documents of a job that was stored run alone."""
+        with self.ledger.transaction() as tx:
+            tx.exec_driver_sql("UPDATE items SET alone = true WHERE job_id = %s", (job_id,))
+
+    def waits_for_table(self, table):
+        """Whether anybody waits for a lock on the whole table."""
+        return bool(self.query("SELECT 1 FROM pg_locks WHERE relation = %s::regclass AND NOT granted", table))
 
     def close(self):
         self.app.close()
@@ -186,6 +222,12 @@ class Desk:
             done.set()
             watcher.join()
         assert faults == []
+
+
+def _allow(door, database, whether):
+    with door.statement() as tx:
+        tx.exec_driver_sql(f'ALTER DATABASE "{database}" ALLOW_CONNECTIONS {whether}')
+        tx.exec_driver_sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (database,))
 
 
 def _lines(path):
