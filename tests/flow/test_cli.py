@@ -154,6 +154,30 @@ def test_an_interrupted_run_is_continued_by_the_same_command(desktop):
     assert attempts == [1] * 11 + [0], "settled work is not done again"
 
 
+def test_a_retry_brings_the_next_version_in_the_foreground_and_is_told_once(desktop):
+    desktop.write_calls(3)
+    script = desktop.folder / "script.json"
+    script.write_text(json.dumps({"documents": {"acme/call-01.txt": [{"do": "fail", "code": "not_a_call"}]}}))
+    desktop.write_settings(script=str(script))
+    first = desktop.ask("run", "calls", "--profile", "scripted", "--key", "night")
+    assert first["error_codes"] == {"not_a_call": 1}
+    desktop.ask("retry", "night", "--code", "worker_lost", "--out", "out", code=2)
+
+    script.write_text("{}")
+    second = desktop.ask("retry", "night", "--code", "not_a_call", "--out", "out")
+    assert (second["export_version"], second["supersedes"]) == (2, first["export_id"])
+    assert second["counts"]["succeeded"] == 3
+    assert desktop.ask("verify", "out", "calls")["rows"] == 3
+    [row] = json.loads((desktop.folder / "out" / "diff.json").read_bytes())["rows"]
+    assert row["document_id"] == "acme/call-01.txt"
+    assert desktop.ask("retry", "night", "--code", "not_a_call", "--out", "out") == second
+    assert desktop.ask("status", "night")["successor"] == second["job_id"]
+    assert f"retries job {first['job_id']}" in desktop.call("status", second["job_id"])
+    assert desktop.ask("export", "night", "--out", "out")["export_version"] == 1
+    assert not (desktop.folder / "out" / "diff.json").exists()
+    assert desktop.processes() == []
+
+
 def test_a_run_whose_workers_die_for_good_says_so(desktop):
     desktop.write_calls(1)
     broken = desktop.folder / "broken"

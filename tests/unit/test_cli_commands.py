@@ -45,6 +45,8 @@ def test_every_command_explains_itself(command):
         (["nonsense"], "No such command 'nonsense'."),
         (["run"], "Missing argument 'PATH...'."),
         (["status"], "Missing argument 'JOB'."),
+        (["retry"], "Missing argument 'JOB'."),
+        (["retry", "night", "--concurrency", "many"], "Invalid value for '--concurrency'"),
         (["run", ".", "--require", "some"], "Invalid value for '--require'"),
         (["run", ".", "--concurrency", "0"], "option concurrency: "),
         (["run", ".", "--deadline", "soon"], "Invalid value for '--deadline'"),
@@ -176,7 +178,7 @@ def test_a_question_makes_no_ledger(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [["submit", "."], ["nightly", "calls"]])
+@pytest.mark.parametrize("arguments", [["submit", "."], ["nightly", "calls"], ["retry", "night"]])
 def test_work_is_refused_where_no_stack_is_up_to_take_it(arguments, tmp_path):
     (tmp_path / "callfold.toml").write_text('[schedules.calls]\nsource = "."\n')
     result = call(*arguments)
@@ -203,6 +205,14 @@ def test_an_out_folder_with_other_things_is_refused_before_any_work(tmp_path):
     result = call("run", "call.txt", "--out", "out")
     assert result.exit_code == 2
     assert "thesis.txt" in result.stderr
+    assert not (tmp_path / ".callfold").exists()
+
+
+def test_a_retry_into_a_folder_with_other_things_is_refused_before_any_work(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("years of work")
+    result = call("retry", "night", "--out", "out")
+    assert (result.exit_code, "thesis.txt" in result.stderr) == (2, True)
     assert not (tmp_path / ".callfold").exists()
 
 
