@@ -52,16 +52,23 @@ class InvalidRequest(CallfoldError):
 
 
 class IdempotencyConflict(CallfoldError):
-    """`key` is bound to `stored_digest` (that of `job_id`); the request has `given_digest`."""
+    """`key` is bound to `stored_digest` (of `job_id`), the request has `given_digest`; `to_do` ends the message."""
 
     code = "conflict"
 
-    def __init__(self, key: str, job_id: str, stored_digest: str, given_digest: str) -> None:
+    def __init__(
+        self,
+        key: str,
+        job_id: str,
+        stored_digest: str,
+        given_digest: str,
+        to_do: str = "use another key, or submit the same documents and options",
+    ) -> None:
         self.key, self.job_id = key, job_id
         self.stored_digest, self.given_digest = stored_digest, given_digest
         super().__init__(
             f"key {key!r} already belongs to job {job_id} with digest {stored_digest}, this request has "
-            f"{given_digest}: use another key, or submit the same documents and options"
+            f"{given_digest}: {to_do}"
         )
 
 

@@ -91,4 +91,5 @@ def _refuse(tx: Transaction, before: Predecessor, holder: KeyHolder, request: Su
     newest, frozen = successors.newest(tx, before.root_job_id)
     if frozen:
         raise InvalidRequest(f"job {before.job_id} was retried before: its newest version is job {newest}, retry that")
-    raise IdempotencyConflict(request.idempotency_key, str(holder.job_id), holder.digest, request.digest)
+    to_do = "another retry is under way: when it has ended, retry its job"
+    raise IdempotencyConflict(request.idempotency_key, str(holder.job_id), holder.digest, request.digest, to_do)

@@ -65,7 +65,9 @@ class _Inherited:
         self._next = next(self._groups, None)
 
     def of(self, group: MergeGroup) -> list[MergedAction]:
-        """The group's actions. Whatever has actions is carried over, so a group that had some is there again."""
+        """The group's actions; each group may be asked for once."""
+        while self._next is not None and self._next[0] < group:
+            self._next = next(self._groups, None)
         if self._next is None or self._next[0] != group:
             return []
         actions = list(self._next[1])
