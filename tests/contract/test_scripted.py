@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import pytest
 
@@ -90,6 +91,14 @@ def test_a_step_waits_until_a_file_is_there_but_no_longer_than_the_deadline(scri
             waiting.result(timeout=0.05)
         signal_file.touch()
         assert waiting.result(timeout=60) == CONSTANT
+
+
+def test_a_hang_obeys_no_deadline(scripted):
+    fake = scripted({"default": [{"do": "hang"}]})
+    hanging = Thread(target=fake.summarize, args=(request(deadline=0.01),), daemon=True)
+    hanging.start()
+    hanging.join(0.1)
+    assert hanging.is_alive()
 
 
 def test_a_crash_kills_its_own_process(scripted, tmp_path):

@@ -70,8 +70,9 @@ def test_with_json_an_error_is_the_one_value_on_standard_output(arguments):
     assert json.loads(result.stdout).keys() == {"error", "message", "problems"}
 
 
-def test_a_wrong_setting_is_named_without_its_value(monkeypatch):
-    monkeypatch.setenv("CALLFOLD_PROCESS_SLOTS", "many-secrets")
+@pytest.mark.parametrize("wrong", ["many-secrets", "0", "1001"])
+def test_a_wrong_setting_is_named_without_its_value(monkeypatch, wrong):
+    monkeypatch.setenv("CALLFOLD_PROCESS_SLOTS", wrong)
     result = call("jobs")
     assert result.exit_code == 2
     assert "process_slots" in result.stderr
