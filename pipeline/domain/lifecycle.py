@@ -70,7 +70,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A released item gives its lane back without an attempt: the provider's gate is paused until `until`."""
+    """A released item gives its lane back without an attempt: the provider's gate is shut. It is due at `until`."""
 
     until: datetime
 
@@ -198,7 +198,6 @@ def _in_attempt(item: Item, event: Progress | Succeed | Fail | Lose, at: datetim
                 item,
                 "succeeded",
                 state="succeeded",
-                progress=100,
                 result_ref=event.result_ref,
                 result_hash=event.result_hash,
                 finished_at=at,
@@ -297,7 +296,8 @@ def _on_terminal(item: Item, event: Event) -> Transition:
 def _moved(item: Item, reason: str, **changes: object) -> Transition:
     moved = replace(item, version=item.version + 1, **changes)  # type: ignore[arg-type]  # fields by name
     if moved.state in TERMINAL:
-        moved = replace(moved, available_at=None, suspect=False)
+        progress = 100 if moved.state == "succeeded" else 0
+        moved = replace(moved, available_at=None, suspect=False, progress=progress, cursor=0)
     return Transition(moved, changed=True, duplicate=False, notify=True, reason=reason)
 
 

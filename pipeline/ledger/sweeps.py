@@ -26,7 +26,7 @@ WITH swept AS (
 ), ended AS (
     UPDATE items
        SET state = %(state)s, version = items.version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
-           attempt_until = NULL, available_at = NULL, suspect = false, progress = 0, error_code = %(code)s,
+           attempt_until = NULL, available_at = NULL, suspect = false, progress = 0, cursor = 0, error_code = %(code)s,
            finished_at = %(at)s
       FROM swept
      WHERE items.job_id = swept.job_id AND items.position = swept.position
