@@ -8,6 +8,7 @@ from pipeline.cli import flower
 from pipeline.errors import CallfoldError, SchemaMismatch
 from pipeline.ledger import gates, views
 from pipeline.ledger.connection import Ledger
+from pipeline.ledger.gates import ShutGate
 from pipeline.ledger.migrate import require_current
 from pipeline.ledger.schema import REVISION
 from pipeline.ledger.views import LedgerHealth
@@ -58,7 +59,7 @@ def _database(url: str | None) -> Iterator[Finding]:
     try:
         require_current(url)
         with Ledger(url).statement() as tx:
-            health, paused = views.health(tx), gates.paused(tx)
+            health, shut = views.health(tx), gates.all_shut(tx)
     except SchemaMismatch as error:
         yield Finding("database", ok=False, state="not migrated", to_do=str(error))
     except CallfoldError as error:
@@ -68,8 +69,7 @@ def _database(url: str | None) -> Iterator[Finding]:
         yield _reconcile(health)
         yield from _stuck(health)
         yield from _untold(health)
-        for profile, (until, code) in paused.items():
-            yield Finding(f"gate {profile}", ok=True, state=f"paused until {until:%H:%M:%S} UTC ({code})")
+        yield from map(_gate, shut)
 
 
 def _reconcile(health: LedgerHealth) -> Finding:
@@ -93,6 +93,27 @@ def _untold(health: LedgerHealth) -> Iterator[Finding]:
     for job_id, tries in health.untold:
         to_do = "nobody can be told of its end: read control.log for notify.failed, see to CALLFOLD_ON_COMPLETE"
         yield Finding(f"job {job_id}", ok=False, state=f"notification tried {tries} times", to_do=to_do)
+
+
+#: What opened a breaker, and what a person can do about it.
+_TO_MEND: Final = {
+    "quota_exhausted": "raise the provider's quota",
+    "provider_auth": "correct the provider's key, address or model",
+    "provider_unavailable": "see whether the provider is down",
+    "provider_rejected": "look at the rejected documents with `callfold show JOB`",
+}
+
+
+def _gate(gate: ShutGate) -> Finding:
+    part = f"gate {gate.profile}"
+    if gate.opened_at is None or gate.probe_at is None:
+        return Finding(part, ok=True, state=f"paused until {gate.paused_until:%H:%M:%S} UTC ({gate.error_code})")
+    state = (
+        f"breaker open since {gate.opened_at:%Y-%m-%d %H:%M:%S} UTC ({gate.opened_for}), "
+        f"next probe due at {gate.probe_at:%H:%M:%S} UTC"
+    )
+    mend = _TO_MEND.get(gate.opened_for or "", "see the last attempts")
+    return Finding(part, ok=False, state=state, to_do=f"{mend}, then `callfold resume {gate.profile}`")
 
 
 def _messages(urls: dict[str, str]) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "watch",
     "edit",
     "fail",
+    "resume",
     "cancel",
     "retry",
     "export",

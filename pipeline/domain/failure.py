@@ -1,6 +1,7 @@
-"""Error codes decide what happens: one table (section 8) and one pure function over it.
+"""Error codes decide what happens to a document: one table (section 8) and one pure function over it.
 
-`decide` never sleeps: a document that must wait goes back to pending with a time, and its slot is free at once.
+`decide` never sleeps: a document that must wait goes back to pending with a time, and its slot is free at once. What a
+code means for the provider's other documents is in `domain.gate`.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ class Policy:
 
     `tries` counts attempts that ended with this code (worker_lost: those that ran alone), None is without limit;
     `calls` is how often one attempt may call before the code stands; `charged` says whether the attempt counts against
-    `max_attempts`.
+    `max_attempts`. An open breaker may excuse an attempt from both counts.
     """
 
     tries: int | None = 1
@@ -37,8 +38,8 @@ POLICIES: Final[dict[str, Policy]] = {
     "unreadable_input": Policy(),
     "not_a_call": Policy(),
     "rate_limited": Policy(tries=None, wait="gate", charged=False),
-    "quota_exhausted": Policy(tries=None, wait="gate", charged=False),
-    "provider_auth": Policy(tries=None, wait="gate", charged=False),
+    "quota_exhausted": Policy(tries=None, charged=False),
+    "provider_auth": Policy(tries=None, charged=False),
     "provider_rejected": Policy(),
     "provider_unavailable": Policy(tries=5, wait="backoff"),
     "provider_timeout": Policy(tries=2, wait="backoff"),

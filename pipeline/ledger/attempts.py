@@ -61,12 +61,15 @@ def recording(attempt_id: UUID, calls: Sequence[Call]) -> Statement:
     return Statement(_RECORD_CALLS, (attempt_id, *columns))
 
 
-def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str) -> tuple[int, float]:
-    """How many attempts of the item ended with this code, and how many seconds ago the first of them did."""
+def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str, *, charged: bool) -> tuple[int, float]:
+    """How many attempts of the item ended with this code, and how many seconds ago the first of them did.
+
+    `charged`: those only that were charged; an open breaker excuses attempts with a code that is charged otherwise.
+    """
     row = tx.exec_driver_sql(
         "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at)), 0)::float8 FROM attempts "
-        "WHERE job_id = %s AND position = %s AND error_code = %s",
-        (job_id, position, error_code),
+        "WHERE job_id = %s AND position = %s AND error_code = %s AND charged >= %s",
+        (job_id, position, error_code, charged),
     ).one()
     return row[0], row[1]
 

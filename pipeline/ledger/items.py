@@ -17,6 +17,7 @@ from uuid import UUID
 
 from pipeline.domain.lifecycle import Item
 from pipeline.errors import StaleArrow
+from pipeline.ledger import gates
 from pipeline.ledger.attempts import Call, recording
 from pipeline.ledger.connection import Statement, Transaction, together
 from pipeline.ledger.jobs import LockedJob
@@ -106,7 +107,7 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
      WHERE items.job_id = %(job)s AND items.position = %(position)s
        AND items.dispatch_id = %(dispatch)s AND items.state = 'released'
        AND jobs.job_id = items.job_id AND jobs.state = 'running' AND now < jobs.expires_at
-       AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > now)
+       AND NOT {gates.shut("jobs.profile", "now", probes="ARRAY[%(dispatch)s::uuid]")}
     RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at,
               jobs.root_job_id
 ), attempt AS (
@@ -155,9 +156,7 @@ def started_as(tx: Transaction, released: Released, attempt_id: UUID) -> Started
 
 _REFUSAL = """
 SELECT items.state, items.dispatch_id = %(dispatch)s AS same_dispatch, items.attempt_id, jobs.state AS job_state,
-       jobs.profile, clock_timestamp() >= jobs.expires_at AS expired,
-       (SELECT paused_until FROM gates WHERE gates.profile = jobs.profile AND paused_until > clock_timestamp())
-         AS paused_until
+       clock_timestamp() >= jobs.expires_at AS expired
   FROM items JOIN jobs USING (job_id)
  WHERE job_id = %(job)s AND position = %(position)s
 """
@@ -165,11 +164,10 @@ SELECT items.state, items.dispatch_id = %(dispatch)s AS same_dispatch, items.att
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a message could not start its item. `held_until` is set where only the provider's gate stood in the way."""
+    """Why a message could not start its item; `gate-shut` where nothing else stood in the way."""
 
-    reason: Literal["unknown", "old-dispatch", "already-running", "terminal", "job-not-running", "expired", "paused"]
+    reason: Literal["unknown", "old-dispatch", "already-running", "terminal", "job-not-running", "expired", "gate-shut"]
     attempt_id: UUID | None = None
-    held_until: datetime | None = None
 
 
 def refusal(tx: Transaction, released: Released) -> Refusal:
@@ -188,7 +186,7 @@ def refusal(tx: Transaction, released: Released) -> Refusal:
         return Refusal("job-not-running")
     if row.expired:
         return Refusal("expired")
-    return Refusal("paused", held_until=row.paused_until)
+    return Refusal("gate-shut")
 
 
 _HOLD = """
@@ -208,7 +206,7 @@ SELECT job_id, counted.version, 'held', position, attempt_count, %(now)s FROM he
 
 
 def hold(tx: Transaction, job: LockedJob, released: Released, until: datetime) -> None:
-    """released -> pending, no attempt spent: the provider's gate is paused. Raises StaleArrow."""
+    """released -> pending, no attempt spent: the provider's gate is shut. Raises StaleArrow."""
     if job.expired:
         raise StaleArrow("hold", "the deadline has come")
     parameters = {
@@ -324,13 +322,16 @@ def settle_and_release(
 ) -> tuple[int | None, Released | None]:
     """`settle`, the attempt's calls and `release` into a lane of `lanes` that is then free, in one round trip.
 
-    Returns the lane that was freed, and the document that was released. Raises StaleArrow as `settle` does: the caller
-    must roll back, for the release has been done in this transaction as well.
+    A result also tells the provider's gate, before that is asked for the release. Returns the lane that was freed, and
+    the document that was released. Raises StaleArrow as `settle` does: the caller must roll back, for the release has
+    been done in this transaction as well.
     """
-    settled, _, released = together(
+    told = [gates.succeeding(job.profile, held.attempt_id)] if outcome.result_hash is not None else []
+    settled, *_, released = together(
         tx,
         _settling(job, held, item, kind, outcome),
         recording(held.attempt_id, calls),
+        *told,
         releasing(job, lanes, [dispatch]),
     )
     return _freed_lane(settled), next((Released(*row) for row in released), None)

@@ -4,9 +4,11 @@ A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for a
 that its own flow sends usually makes that needless.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from pipeline.ledger import gates
 from pipeline.ledger.connection import Transaction
 from pipeline.ledger.releases import Released
 
@@ -105,21 +107,48 @@ def unstarted(tx: Transaction, lease: float) -> list[Released]:
     return [Released(*row) for row in tx.exec_driver_sql(_UNSTARTED.format(bound=BOUND), parameters)]
 
 
-_OPENABLE = """
+# A free lane, and a document that waits for nothing but its turn.
+_HAS_MORE = """
+       frozen_at IS NULL AND state = 'running' AND pending > 0 AND running < concurrency
+       AND expires_at > clock_timestamp()
+       AND (EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND available_at <= clock_timestamp())
+            OR EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND position >= next_position
+                          AND items.state = 'pending' AND available_at IS NULL))"""
+
+_OPENABLE = f"""
 SELECT job_id FROM jobs
- WHERE frozen_at IS NULL AND state = 'running' AND pending > 0 AND running < concurrency
-   AND expires_at > clock_timestamp()
-   AND NOT EXISTS (SELECT 1 FROM gates WHERE gates.profile = jobs.profile AND paused_until > clock_timestamp())
-   AND (EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND available_at <= clock_timestamp())
-        OR EXISTS (SELECT 1 FROM items WHERE items.job_id = jobs.job_id AND position >= next_position
-                      AND items.state = 'pending' AND available_at IS NULL))
- ORDER BY created_at LIMIT {bound}
+ WHERE {_HAS_MORE}
+   AND NOT {gates.shut("jobs.profile", "clock_timestamp()")}
+ ORDER BY created_at LIMIT {BOUND}
 """
 
 
 def openable(tx: Transaction) -> list[UUID]:
     """Running jobs with a free lane and a document that may be released now."""
-    return list(tx.exec_driver_sql(_OPENABLE.format(bound=BOUND)).scalars())
+    return list(tx.exec_driver_sql(_OPENABLE).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class DueProbe:
+    """An open breaker that may be tried, by one document of its profile's oldest job that has one."""
+
+    profile: str
+    probes: int
+    job_id: UUID
+
+
+_PROBES = f"""
+SELECT profile, probes, job_id
+  FROM gates, LATERAL (
+       SELECT job_id FROM jobs WHERE jobs.profile = gates.profile AND {_HAS_MORE} ORDER BY created_at LIMIT 1) AS oldest
+ WHERE probe_at <= clock_timestamp() AND (paused_until > clock_timestamp()) IS NOT TRUE
+ ORDER BY probe_at LIMIT {BOUND}
+"""
+
+
+def probes(tx: Transaction) -> list[DueProbe]:
+    """Open breakers whose next probe is due."""
+    return [DueProbe(*row) for row in tx.exec_driver_sql(_PROBES)]
 
 
 _EXPIRED = """

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from pipeline.ledger import gates
 from pipeline.ledger.connection import Statement, Transaction, together
 from pipeline.ledger.jobs import LockedJob
 
@@ -38,12 +39,11 @@ def free_lanes(tx: Transaction, job: LockedJob, wanted: int) -> list[int]:
     return list(tx.exec_driver_sql(_FREE_LANES, parameters).scalars())
 
 
-# Retries that are due go first, then documents that never had a turn. A paused gate or a reached deadline releases
-# nothing.
-_RELEASE = """
+# Retries that are due go first, then documents that never had a turn. A shut gate or a reached deadline releases
+# nothing; the dispatch of a probe that its gate knows already is let through.
+_RELEASE = f"""
 WITH open_gate AS (
-    SELECT 1 WHERE NOT EXISTS (
-        SELECT 1 FROM gates WHERE profile = %(profile)s AND paused_until > %(now)s)
+    SELECT 1 WHERE NOT {gates.shut("%(profile)s", "%(now)s::timestamptz", probes="%(dispatches)s::uuid[]")}
 ), due AS (
     SELECT position, available_at FROM items, open_gate
      WHERE job_id = %(job)s AND available_at <= %(now)s

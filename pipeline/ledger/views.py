@@ -90,15 +90,16 @@ def find_job(tx: Transaction, name: str) -> UUID:
 
 
 _WAITING = """
-SELECT jobs.state, jobs.pending, jobs.running, jobs.expires_at, clock_timestamp() AS now, gates.paused_until,
-       gates.error_code, jobs.created_at, jobs.reduce_id IS NOT NULL AS reduced, jobs.frozen_at, jobs.nudges,
+SELECT jobs.state, jobs.pending, jobs.running, jobs.expires_at, clock_timestamp() AS now, jobs.profile,
+       paused_until, gates.error_code, opened_at, opened_for, probe_at,
+       jobs.frozen_at, jobs.nudges,
        (SELECT min(available_at) FROM items WHERE items.job_id = jobs.job_id) AS next_due,
        (SELECT count(*) FROM items WHERE items.job_id = jobs.job_id AND lane IS NOT NULL AND items.state = 'running')
          AS started,
        (SELECT min(released_at) FROM items
          WHERE items.job_id = jobs.job_id AND lane IS NOT NULL AND items.state = 'released') AS oldest_release,
        (SELECT max(last_tick) FROM reconciler) AS last_tick
-  FROM jobs LEFT JOIN gates ON gates.profile = jobs.profile AND gates.paused_until > clock_timestamp()
+  FROM jobs LEFT JOIN gates ON gates.profile = jobs.profile
  WHERE job_id = %s
 """
 
@@ -113,8 +114,8 @@ def waiting_for(tx: Transaction, job_id: UUID, lease: float) -> str | None:
         return "the deadline has passed; reconcile closes the open documents"
     if no_worker:
         return "no worker: start one with `callfold up`"
-    if row.paused_until is not None:
-        return f"the provider's gate is paused until {_clock(row.paused_until)} ({row.error_code})"
+    if row.state == "running" and row.pending + row.running and (gate := _gate(row)):
+        return gate
     if row.oldest_release is not None and (row.now - row.oldest_release).total_seconds() > lease / 4:
         return "its messages wait in the queue: workers are busy or gone"
     if row.state == "running" and row.next_due is not None and not row.running and row.next_due > row.now:
@@ -125,6 +126,17 @@ def waiting_for(tx: Transaction, job_id: UUID, lease: float) -> str | None:
         return "the reducer" + (f" (asked for {row.nudges} times)" if row.nudges else "")
     if row.state in {"completed", "cancelled"} and not row.pending + row.running:
         return "its export" + (f" (asked for {row.nudges} times)" if row.nudges else "")
+    return None
+
+
+def _gate(row: Row[Any]) -> str | None:
+    if row.opened_at is not None:
+        return (
+            f"the provider: its breaker is open since {_clock(row.opened_at)} ({row.opened_for}), the next probe is "
+            f"due at {_clock(row.probe_at)}; mended, `callfold resume {row.profile}`"
+        )
+    if row.paused_until is not None and row.paused_until > row.now:
+        return f"the provider: its gate is paused until {_clock(row.paused_until)} ({row.error_code})"
     return None
 
 

@@ -12,16 +12,17 @@ from uuid import UUID, uuid4
 import structlog
 
 from pipeline.domain import lifecycle
+from pipeline.domain.failure import Decision
 from pipeline.domain.lifecycle import Fail, Succeed, Transition
 from pipeline.errors import LedgerError, LedgerUnavailable, StaleArrow
-from pipeline.ledger import attempts, gates, items, jobs, releases
+from pipeline.ledger import attempts, items, jobs, releases
 from pipeline.ledger.connection import Transaction
-from pipeline.ledger.items import Ended, Outcome, Refusal, Started
+from pipeline.ledger.items import Ended, Outcome, Started
 from pipeline.ledger.jobs import LockedJob
 from pipeline.ledger.releases import Released
 from pipeline.stages.bench import Bench
 from pipeline.stages.commands import Command, after
-from pipeline.stages.verdicts import failed, item_of
+from pipeline.stages.verdicts import at_the_gate, failed, item_of
 from pipeline.stages.work import Work, ids_of, work
 
 log = structlog.get_logger(__name__)
@@ -69,21 +70,21 @@ def _start_once(bench: Bench, released: Released, attempt_id: UUID) -> Started |
 
 
 def _refused(bench: Bench, released: Released) -> Processed:
-    """A message that may not start: only where the gate is paused does it give its lane back."""
+    """A message that may not start: only before a shut gate does it give its lane back."""
     with bench.ledger.statement() as tx:
         refusal = items.refusal(tx, released)
     log.debug("process.quiet", job_id=str(released.job_id), position=released.position, reason=refusal.reason)
-    if refusal.held_until is not None:
-        _hold(bench, released, refusal)
+    if refusal.reason == "gate-shut":
+        _hold(bench, released)
     return Processed(settled=False)
 
 
-def _hold(bench: Bench, released: Released, refusal: Refusal) -> None:
-    assert refusal.held_until is not None  # noqa: S101 - the caller has just asked
+def _hold(bench: Bench, released: Released) -> None:
+    """The document is due at once, and waits for the gate alone: whatever opens it also lets the document through."""
     try:
         with bench.ledger.transaction() as tx:
             job = jobs.lock(tx, released.job_id)
-            items.hold(tx, job, released, refusal.held_until)
+            items.hold(tx, job, released, job.now)
     except StaleArrow:
         log.debug("process.quiet", job_id=str(released.job_id), position=released.position, reason="hold-overtaken")
 
@@ -107,14 +108,14 @@ def _settle(bench: Bench, started: Started, done: Work) -> Processed:
 
 
 def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID) -> Processed:
-    event, outcome, pause = _verdict(bench, started, done)
+    event, outcome, decision = _verdict(bench, started, done)
     try:
         with bench.ledger.transaction() as tx:
             job = jobs.lock(tx, started.job_id)
+            if isinstance(event, Fail) and decision is not None:
+                event = at_the_gate(tx, job.profile, event, decision, bench.settings.lease_seconds)
             transition = lifecycle.apply(item_of(started, job), event, job.now)
             ended = replace(outcome, outcome=_ended_as(transition))
-            if pause:
-                gates.pause(tx, job.profile, pause, done.error_code)
             own = [started.lane] if started.lane < job.concurrency else []
             lane, next_released = items.settle_and_release(
                 tx, job, started, transition.item, transition.reason, ended, done.calls, own, next_dispatch
@@ -146,13 +147,12 @@ def _overtaken(bench: Bench, started: Started, outcome: Outcome, done: Work, nex
     return Processed(settled=False)
 
 
-def _verdict(bench: Bench, started: Started, done: Work) -> tuple[Succeed | Fail, Outcome, float]:
-    """The event and the outcome to store, and for how many seconds the profile's gate pauses."""
+def _verdict(bench: Bench, started: Started, done: Work) -> tuple[Succeed | Fail, Outcome, Decision | None]:
+    """The event, the outcome to store, and the decision behind a failure."""
     if done.result is not None and done.result.result_hash is not None:
-        return Succeed(started.number, str(started.attempt_id), done.result.result_hash), done.result, 0.0
+        return Succeed(started.number, str(started.attempt_id), done.result.result_hash), done.result, None
     event, decision = failed(bench.ledger, started, done.error_code, done.retry_after)
-    outcome = Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail)
-    return event, outcome, decision.wait if decision.pause_gate else 0.0
+    return event, Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail), decision
 
 
 def _ended_as(transition: Transition) -> Ended:

@@ -1,20 +1,21 @@
 """Reconcile: liveness never depends on the broker, the chord, beat or one worker.
 
 About once a second one process looks at the ledger for what should have happened and did not: lost leases, lost
-messages, lost chords, due retries, deadlines. It returns commands; `tasks/` publishes them. Every step is bounded and
-idempotent, so two of them running at once only do less each. All times are multiples of the lease.
+messages, lost chords, due retries and probes, deadlines. It returns commands; `tasks/` publishes them. Every step is
+bounded and idempotent, so two of them running at once only do less each. All times are multiples of the lease.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 import structlog
 
-from pipeline.domain import lifecycle
+from pipeline.domain import gate, lifecycle
 from pipeline.domain.lifecycle import Fail, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import items, jobs, leases, notifications, releases, submissions, sweeps
+from pipeline.ledger import gates, items, jobs, leases, notifications, releases, submissions, sweeps
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
@@ -32,14 +33,24 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
     """One tick: what is overdue, as commands. One job's trouble is logged and does not stop the others."""
     commands: list[Command] = []
     _note_tick(ledger, lease, worker)
-    for step in (_expire, _drain, _lose, _hops, _republish, _open_lanes, _notify, _sweep_orphans):
+    for step in (_expire, _drain, _lose, _hops, _republish, _probe, _open_lanes, _notify, _sweep_orphans):
         commands += _guarded(step, ledger, lease)
     return commands
 
 
 _HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze]]] = {"admit": Admit, "reduce": Reduce, "freeze": Freeze}
 
-Subject = TypeVar("Subject", float, UUID, Lost)
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """One document of this job is to try the profile's provider; the next one after so many seconds."""
+
+    profile: str
+    job_id: UUID
+    next_after: float
+
+
+Subject = TypeVar("Subject", float, UUID, Lost, _Probe)
 
 
 def _guarded(step: Callable[[Ledger, Subject], Iterator[Command]], ledger: Ledger, subject: Subject) -> list[Command]:
@@ -140,6 +151,29 @@ def _republish(ledger: Ledger, lease: float) -> Iterator[Command]:
     for released in overdue:
         log.info("reconcile.republished", job_id=str(released.job_id), position=released.position)
         yield Process(released)
+
+
+def _probe(ledger: Ledger, lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        found = due.probes(tx)
+    for one in found:
+        next_after = gate.until_probe(one.probes + 1, lease)
+        yield from _guarded(_probe_one, ledger, _Probe(one.profile, one.job_id, next_after))
+
+
+def _probe_one(ledger: Ledger, probe: _Probe) -> Iterator[Command]:
+    """If the document is lost or its job cancelled, the next probe brings another."""
+    dispatch = uuid4()
+    with ledger.transaction() as tx:
+        job = jobs.lock(tx, probe.job_id)
+        gates.probe(tx, probe.profile, dispatch, probe.next_after)
+        released = releases.release(tx, job, releases.free_lanes(tx, job, 1), [dispatch])
+        if not released:
+            raise StaleArrow("probe", "the job has nothing to release any more")
+        releases.announce(tx, job, released)
+    log.info("reconcile.probes", profile=probe.profile, job_id=str(probe.job_id), position=released[0].position)
+    for one in released:
+        yield Process(one)
 
 
 def _open_lanes(ledger: Ledger, _lease: float) -> Iterator[Command]:

@@ -1,21 +1,26 @@
 """Verdicts: what the rules are told of an attempt that ended without a result, by its worker or by reconcile."""
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
-from pipeline.domain import failure
+from pipeline.domain import failure, gate
 from pipeline.domain.failure import Decision
 from pipeline.domain.lifecycle import Fail, Item
-from pipeline.ledger import attempts
-from pipeline.ledger.connection import Ledger
+from pipeline.ledger import attempts, gates
+from pipeline.ledger.connection import Ledger, Transaction
 from pipeline.ledger.items import Held
 from pipeline.ledger.jobs import LockedJob
 
 
 def failed(ledger: Ledger, held: Held, error_code: str, retry_after: float | None = None) -> tuple[Fail, Decision]:
-    """The failure as an event, and the decision behind it: how often and how long the item has failed so before."""
+    """The failure as an event, and the decision behind it: how often and how long the item has failed so before.
+
+    Where the gate waits the item itself does not: it is due as soon as the gate lets it through.
+    """
+    charged = failure.POLICIES[error_code].charged
     with ledger.statement() as tx:
-        before, waited = attempts.tries_so_far(tx, held.job_id, held.position, error_code)
+        before, waited = attempts.tries_so_far(tx, held.job_id, held.position, error_code, charged=charged)
     decision = failure.decide(
         error_code,
         tries=before + 1,
@@ -27,11 +32,23 @@ def failed(ledger: Ledger, held: Held, error_code: str, retry_after: float | Non
         held.number,
         error_code,
         retryable=decision.retry,
-        wait=timedelta(seconds=decision.wait),
+        wait=timedelta(seconds=0.0 if decision.pause_gate else decision.wait),
         charged=decision.charged,
         skips=decision.ends_as == "skipped",
     )
     return event, decision
+
+
+def at_the_gate(tx: Transaction, profile: str, event: Fail, decision: Decision, lease: float) -> Fail:
+    """Tell the provider's gate of a failure, under the job's lock; returns it as an open breaker excuses it."""
+    if event.code not in gate.CODES:
+        return event
+    now, before = gates.lock(tx, profile)
+    after = gate.failed(before, event.code, now, pause=decision.wait if decision.pause_gate else 0.0, lease=lease)
+    gates.store(tx, profile, after)
+    if gate.excuses(after, event.code):
+        return replace(event, retryable=True, wait=timedelta(0), charged=False)
+    return event
 
 
 def item_of(held: Held, job: LockedJob) -> Item:

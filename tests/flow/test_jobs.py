@@ -6,7 +6,6 @@ import pytest
 from crew import SLOTS, wait_for
 from scripted import call, calls, succeed, until
 
-from pipeline.ledger import gates
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Freeze
 
@@ -110,7 +109,10 @@ def test_a_released_document_before_a_paused_gate_gives_its_lane_back(crew, desk
         job_id = desk.submit(calls(4), concurrency=2)
         desk.until(job_id, lambda job: job.counts.running == 2)
         with desk.ledger.transaction() as tx:
-            gates.pause(tx, "scripted", 3.0, "rate_limited")
+            tx.exec_driver_sql(
+                "INSERT INTO gates (profile, paused_until, error_code) "
+                "VALUES ('scripted', clock_timestamp() + interval '3 seconds', 'rate_limited')"
+            )
     finally:
         crew.process.resume()
     bundle = desk.bundle(job_id)

@@ -1,7 +1,8 @@
 """Any history that workers, reconcilers and people may make: the ledger says what the rules alone would say.
 
-The model is `lifecycle.apply` over a handful of items; the ledger is driven by the stages' own steps, in any order, by
-attempts that are long overtaken as well. After every step both agree and everything holds that `check` asks for.
+The model is `lifecycle.apply` over a handful of items, and `domain.gate` for their provider; the ledger is driven by
+the stages' own steps, in any order, by attempts that are long overtaken as well. After every step both agree and
+everything holds that `check` asks for.
 """
 
 from dataclasses import replace
@@ -19,9 +20,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from ledger_rows import all_items, check, document, rows, update, value
+from ledger_rows import all_items, check, document, insert, rows, update, value
 
+from pipeline.domain import gate
 from pipeline.domain.documents import Fault
+from pipeline.domain.gate import Gate
 from pipeline.domain.lifecycle import (
     TERMINAL,
     Cancel,
@@ -33,6 +36,7 @@ from pipeline.domain.lifecycle import (
     Progress,
     Release,
     Start,
+    Succeed,
     apply,
 )
 from pipeline.errors import StaleArrow
@@ -45,11 +49,17 @@ from pipeline.stages.commands import Process
 from pipeline.stages.edit import edit
 from pipeline.stages.fail import fail
 from pipeline.stages.reduce import reduce
+from pipeline.stages.resume import resume
 from pipeline.stages.submit import submit
 from pipeline.stages.work import work as work_on
 
 FAR = datetime(2099, 1, 1, tzinfo=UTC)
-ENDS = st.sampled_from([None, None, "not_a_call", "provider_unavailable", "rate_limited", "budget_exhausted"])
+ENDS = st.sampled_from(
+    [None] * 3
+    + ["not_a_call", "rate_limited", "budget_exhausted", "provider_auth", "provider_rejected"]
+    + ["provider_unavailable"] * 2
+)
+LEASE = 60.0
 #: What an event makes of its item, where it is not the state of that name.
 TOLD = {"expired": "failed", "requeued": "open", "held": "open", "released": "open"}
 
@@ -61,12 +71,15 @@ def decided(one):
 
 
 class Histories(RuleBasedStateMachine):
-    """One job; `model` has its items, `started` every attempt that ever began, `final` the rows that have ended."""
+    """One job; `model` has its items, `started` every attempt that ever began, `final` the rows that have ended.
+
+    `gate` is the provider's; what it does to an end is the rules' word as well.
+    """
 
     def __init__(self, ledger, bench):
         super().__init__()
         self.ledger, self.bench = ledger, bench
-        self.model, self.started, self.final = [], [], {}
+        self.model, self.started, self.final, self.gate = [], [], {}, Gate()
         self.cancelled = self.expired = self.admitted = self.completed = False
 
     @initialize(
@@ -75,14 +88,18 @@ class Histories(RuleBasedStateMachine):
         tries=st.integers(1, 3),
         at_once=st.integers(0, 3),
         calm=st.integers(0, 8),
+        outages=st.integers(0, gate.OUTAGES_TO_OPEN - 1),
     )
-    def submit(self, bad, lanes, tries, at_once, calm):
+    def submit(self, bad, lanes, tries, at_once, calm, outages):
         fault = {"transcript": None, "fault": Fault(code="empty_input", detail="the file is empty")}
         documents = [document(n).model_copy(update=fault if is_bad else {}) for n, is_bad in enumerate(bad)]
         options = {"concurrency": lanes, "max_attempts": tries}
         self.job_id = submit(self.ledger, self.bench.settings, documents, options, str(uuid4())).job_id
         born = {True: {"state": "failed", "error_code": "empty_input"}, False: {"state": "pending"}}
         self.model = [Item(**born[is_bad], expires_at=FAR, max_attempts=tries) for is_bad in bad]
+        self.gate = Gate(outages=outages)
+        with self.ledger.transaction() as tx:
+            insert(tx, "gates", {"profile": "extractive", "outages": outages})
         #: How many attempts begin before the job as a whole may end by a cancel or its deadline.
         self.calm = calm
         if at_once:
@@ -100,8 +117,24 @@ class Histories(RuleBasedStateMachine):
     def tick(self):
         """Due retries and free lanes; what it loses or expires has its own rules."""
         update(self.ledger, "items", "available_at = clock_timestamp()", "available_at IS NOT NULL")
-        for command in reconcile._open_lanes(self.ledger, 60.0):
+        for command in reconcile._open_lanes(self.ledger, LEASE):
+            assert not self.gate.opened_at
             self.happened(command.released.position, Release())
+
+    @precondition(lambda self: self.gate.opened_at)
+    @rule(number=st.integers(1, 3))
+    def probe(self, number):
+        """What opens again by itself: one document after the other is let through."""
+        for _ in range(number):
+            update(self.ledger, "gates", "probe_at = clock_timestamp()", "true")
+            for command in reconcile._probe(self.ledger, LEASE):
+                self.happened(command.released.position, Release())
+
+    @precondition(lambda self: self.gate.opened_at)
+    @rule()
+    def resume(self):
+        assert resume(self.ledger, "extractive")
+        self.gate = Gate()
 
     @precondition(lambda self: self.has("released"))
     @rule(data=st.data(), stale=st.integers(0, 7).map(lambda n: n == 7))
@@ -109,7 +142,7 @@ class Histories(RuleBasedStateMachine):
         position, dispatch_id = data.draw(st.sampled_from(self.of_state("released")))
         started = process._start(self.bench, Released(self.job_id, position, uuid4() if stale else dispatch_id))
         if started is None:
-            assert stale or self.cancelled or self.expired
+            assert stale or self.cancelled or self.expired or self.gate.opened_at
         else:
             self.started.append(started)
             self.happened(position, Start("w"))
@@ -153,16 +186,27 @@ class Histories(RuleBasedStateMachine):
     def report(self, started, end):
         self.bench.summarizer("").answers[:] = [end] if end else []
         work = work_on(self.bench, started)
-        event, _, _ = process._verdict(self.bench, started, work)
+        event, *_ = process._verdict(self.bench, started, work)
+        after, event = self.at_the_gate(started, event)
         before = value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id)
         done = process._settle_once(self.bench, started, work, uuid4())
         if value(self.ledger, "SELECT version FROM jobs WHERE job_id = %s", self.job_id) == before:
             assert not self.would_change(started.position, event)
         else:
+            self.gate = after
             self.happened(started.position, event)
         if done.next is not None:
+            assert not self.gate.opened_at
             self.happened(done.next.position, Release())
-        update(self.ledger, "gates", "paused_until = clock_timestamp()", "true")
+        update(self.ledger, "gates", "paused_until = clock_timestamp()", "paused_until IS NOT NULL")
+
+    def at_the_gate(self, started, event):
+        """The gate after this end, and the end as an open breaker excuses it."""
+        if isinstance(event, Succeed):
+            return gate.succeeded(self.gate, started.started_at), event
+        after = gate.failed(self.gate, event.code, datetime.now(UTC), pause=0.0, lease=LEASE)
+        excused = replace(event, retryable=True, charged=False)
+        return after, excused if gate.excuses(after, event.code) else event
 
     @precondition(lambda self: self.has("running"))
     @rule(data=st.data())
@@ -170,7 +214,7 @@ class Histories(RuleBasedStateMachine):
         position, _ = data.draw(st.sampled_from(self.of_state("running")))
         past = "lease_until = clock_timestamp() - interval '1 second'"
         update(self.ledger, "items", past, "job_id = %(job)s AND position = %(position)s", **self.at(position))
-        for command in reconcile._lose(self.ledger, 60.0):
+        for command in reconcile._lose(self.ledger, LEASE):
             assert not isinstance(command, Process)
         self.happened(position, Lose(self.model[position].attempt_count))
 
@@ -234,7 +278,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.expired and any(one.state not in TERMINAL for one in self.model))
     @rule()
     def sweep_the_expired(self):
-        list(reconcile._expire(self.ledger, 60.0))
+        list(reconcile._expire(self.ledger, LEASE))
         for position in range(len(self.model)):
             self.happened(position, Expire())
 
@@ -252,6 +296,12 @@ class Histories(RuleBasedStateMachine):
         for found, expected in zip(found_items, self.model, strict=True):
             assert decided(found) == decided(expected)
             assert found.error_code != "expired" or found.finished_at == found.expires_at
+
+    @invariant()
+    def the_gate_is_as_the_rules_say(self):
+        found = "SELECT outages, rejections, opened_for, opened_at IS NOT NULL FROM gates"
+        expected = (self.gate.outages, self.gate.rejections, self.gate.opened_for, self.gate.opened_at is not None)
+        assert not self.model or rows(self.ledger, found) == [expected]
 
     @invariant()
     def what_is_final_never_changes(self):
@@ -307,14 +357,16 @@ class Histories(RuleBasedStateMachine):
             tx.exec_driver_sql("DELETE FROM notifications")
             for table in ("calls", "attempts", "merged_actions", "row_actions", "items", "events", "texts", "jobs"):
                 tx.exec_driver_sql(f"DELETE FROM {table}")
+            tx.exec_driver_sql("DELETE FROM gates")
 
     def bring_to_its_end(self):
+        resume(self.ledger, "extractive")
         admit(self.ledger, self.job_id)
         past = "lease_until = clock_timestamp() - interval '1 second'"
         for _ in range(2 * len(self.model) + 2):
             update(self.ledger, "items", past, "lease_until IS NOT NULL")
             update(self.ledger, "items", "available_at = clock_timestamp()", "available_at IS NOT NULL")
-            reconcile.reconcile(self.ledger, 60.0, "w")
+            reconcile.reconcile(self.ledger, LEASE, "w")
             for released in self.of_state("released"):
                 process.process(self.bench, Released(self.job_id, *released))
         reduce(self.ledger, self.job_id)

@@ -51,6 +51,7 @@ def test_every_command_explains_itself(command):
         (["run", ".", "--concurrency", "0"], "option concurrency: "),
         (["run", ".", "--deadline", "soon"], "Invalid value for '--deadline'"),
         (["run", ".", "--profile", "nobody"], "no profile 'nobody'; known: extractive"),
+        (["resume", "nobody"], "no profile 'nobody'; known: extractive"),
         (["nightly", "moon"], "no schedule 'moon'"),
         (["nightly", "moon", "--date", "2026-13-01"], "Invalid value for '--date'"),
     ],
