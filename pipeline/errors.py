@@ -6,6 +6,7 @@
     ├── NotFound                 no such job, document, schedule or profile
     ├── JobNotTerminal           the job may not be frozen yet
     ├── ItemFailure              one document's attempt ended without a result; carries an error code
+    ├── RateUsedUp               the profile's declared rates have no place for a call soon; nobody's failure
     ├── LedgerError
     │   ├── StaleArrow           a guarded statement matched no row: state or attempt was another
     │   ├── LedgerUnavailable    PostgreSQL did not answer
@@ -104,6 +105,16 @@ class ItemFailure(CallfoldError):
     def __init__(self, error_code: str, detail: str, *, retry_after: float | None = None) -> None:
         self.error_code, self.detail, self.retry_after = error_code, detail, retry_after
         super().__init__(f"{error_code}: {detail}")
+
+
+class RateUsedUp(CallfoldError):
+    """The declared rates of `profile` have no place for a call within the time that a slot may sleep."""
+
+    code = "rate_used_up"
+
+    def __init__(self, profile: str) -> None:
+        self.profile = profile
+        super().__init__(f"the declared rate of profile {profile!r} is used up: the document waits for its place")
 
 
 class LedgerError(CallfoldError):

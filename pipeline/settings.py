@@ -70,13 +70,18 @@ def _redis(url: SecretStr) -> SecretStr:
 
 
 class Profile(BaseModel):
-    """How documents are summarized: which summarizer, counted with which tokenizer, up to which size."""
+    """How documents are summarized: which summarizer, counted with which tokenizer, up to which size and how fast.
+
+    The rates are those that the provider grants; all workers together keep to them. Tokens are those of the input.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     summarizer: str = "extractive"
     encoding: Literal["cl100k_base", "o200k_base"] = "o200k_base"
     max_input_tokens: PositiveInt = 128_000
+    requests_per_minute: PositiveFloat | None = None
+    tokens_per_minute: PositiveFloat | None = None
 
 
 class Schedule(BaseModel):

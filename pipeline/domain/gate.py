@@ -4,7 +4,7 @@ r"""A profile's gate: what an attempt's end means for all other documents on the
                                                                            \_______resume, by a person______/
 
 "Open" and "closed" are the breaker's: open, nothing is released or started but one probe at a time. A pause after a
-429 stands beside it and ends by itself.
+429 and the declared rates stand beside it and end by themselves.
 """
 
 from dataclasses import dataclass, replace
@@ -27,6 +27,12 @@ CODES: Final = EXCUSED | {"provider_rejected"}
 #: moment is noticed soon, what takes a night costs about a hundred calls.
 FIRST_PROBE_LEASES: Final = 0.25
 LONGEST_PROBE_LEASES: Final = 15.0
+
+#: A slot may sleep so many seconds for its place in a declared rate, and no longer.
+LONGEST_SLEEP: Final = 2.0
+#: Where the next place is further off, nothing is released or started; less than the sleep, so that what was started at
+#: the same moment still finds a place.
+STARTS_WITHIN: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)

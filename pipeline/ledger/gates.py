@@ -1,4 +1,4 @@
-"""The provider's gate of each profile, shared by all workers: pauses, breaker and probes.
+"""The provider's gate of each profile, shared by all workers: pauses, breaker, probes and declared rates.
 
 What an attempt's end makes of it is decided in `domain.gate`. A transaction that changes a gate has locked its job
 first; a success touches the row only where there is something to mend.
@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
-from pipeline.domain.gate import Gate
+from pipeline.domain.gate import LONGEST_SLEEP, STARTS_WITHIN, Gate
 from pipeline.errors import StaleArrow
 from pipeline.ledger.connection import Statement, Transaction, together
 
@@ -23,7 +23,8 @@ def shut(profile: str, now: str, *, probes: str = "NULL::uuid[]") -> str:
         SELECT 1 FROM gates
          WHERE gates.profile = {profile}
            AND (paused_until > {now}
-                OR opened_at IS NOT NULL AND (probe_dispatch_id = ANY({probes})) IS NOT TRUE))"""
+                OR opened_at IS NOT NULL AND (probe_dispatch_id = ANY({probes})) IS NOT TRUE
+                OR greatest(requests_due, tokens_due) > {now} + interval '{STARTS_WITHIN} seconds'))"""
 
 
 _COLUMNS = ", ".join(field.name for field in fields(Gate))
@@ -87,6 +88,32 @@ def probe(tx: Transaction, profile: str, dispatch_id: UUID, seconds: float) -> N
     parameters = {"profile": profile, "dispatch": dispatch_id, "seconds": seconds}
     if tx.exec_driver_sql(_PROBE, parameters).rowcount != 1:
         raise StaleArrow("probe", "the breaker is closed, or another probe is on its way")
+
+
+# A place is where both due times are past; a call moves each of them by its share of a minute. All in one statement,
+# behind the row's lock, so that no two calls are given the same place.
+_RESERVE = """
+INSERT INTO gates AS gate (profile, requests_due, tokens_due)
+VALUES (%(profile)s, clock_timestamp() + %(request)s * interval '1 second',
+        clock_timestamp() + %(tokens)s * interval '1 second')
+ON CONFLICT (profile) DO UPDATE
+   SET requests_due = greatest(gate.requests_due, clock_timestamp()) + %(request)s * interval '1 second',
+       tokens_due = greatest(gate.tokens_due, clock_timestamp()) + %(tokens)s * interval '1 second'
+ WHERE coalesce(greatest(gate.requests_due, gate.tokens_due)
+                <= clock_timestamp() + %(sleep)s * interval '1 second', true)
+RETURNING extract(epoch FROM greatest(requests_due - %(request)s * interval '1 second',
+                                      tokens_due - %(tokens)s * interval '1 second') - clock_timestamp())::float8
+"""
+
+
+def reserve(tx: Transaction, profile: str, request: float, tokens: float) -> float | None:
+    """Reserve one call's place in the declared rates: it takes `request` and `tokens` seconds of them.
+
+    Returns how many seconds to wait for it, at most LONGEST_SLEEP. None: it is further off, and nothing was reserved.
+    """
+    parameters = {"profile": profile, "request": request, "tokens": tokens, "sleep": LONGEST_SLEEP}
+    wait = tx.exec_driver_sql(_RESERVE, parameters).scalar_one_or_none()
+    return None if wait is None else max(0.0, wait)
 
 
 _RESUME = """

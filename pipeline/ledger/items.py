@@ -360,7 +360,9 @@ def _settling(job: LockedJob, held: Held, item: Item, kind: str, outcome: Outcom
         "attempt_charged": item.charged > held.charged,
         "item_error_code": item_error_code,
         # Where the deadline or a cancel ended it, the attempt's own sentence explains another code.
-        "item_error_detail": outcome.error_detail if item_error_code == outcome.error_code else None,
+        "item_error_detail": outcome.error_detail
+        if item_error_code and item_error_code == outcome.error_code
+        else None,
         "finished_at": item.finished_at,
         "now": job.now,
         "kind": "skipped" if item.state == "skipped" else kind,

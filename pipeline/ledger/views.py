@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from pipeline.domain.gate import STARTS_WITHIN
 from pipeline.domain.results import Counts, ItemState, JobView, Usage
 from pipeline.domain.text import is_storable
 from pipeline.errors import InvalidRequest, NotFound
@@ -89,10 +90,10 @@ def find_job(tx: Transaction, name: str) -> UUID:
     return job_id
 
 
-_WAITING = """
+_WAITING = f"""
 SELECT jobs.state, jobs.pending, jobs.running, jobs.expires_at, clock_timestamp() AS now, jobs.profile,
        paused_until, gates.error_code, opened_at, opened_for, probe_at,
-       jobs.frozen_at, jobs.nudges,
+       greatest(requests_due, tokens_due) - interval '{STARTS_WITHIN} seconds' AS rate_due, jobs.frozen_at, jobs.nudges,
        (SELECT min(available_at) FROM items WHERE items.job_id = jobs.job_id) AS next_due,
        (SELECT count(*) FROM items WHERE items.job_id = jobs.job_id AND lane IS NOT NULL AND items.state = 'running')
          AS started,
@@ -137,6 +138,8 @@ def _gate(row: Row[Any]) -> str | None:
         )
     if row.paused_until is not None and row.paused_until > row.now:
         return f"the provider: its gate is paused until {_clock(row.paused_until)} ({row.error_code})"
+    if row.rate_due is not None and row.rate_due > row.now:
+        return f"the provider: its declared rate is used up until {_clock(row.rate_due)}"
     return None
 
 

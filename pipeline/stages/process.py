@@ -151,8 +151,17 @@ def _verdict(bench: Bench, started: Started, done: Work) -> tuple[Succeed | Fail
     """The event, the outcome to store, and the decision behind a failure."""
     if done.result is not None and done.result.result_hash is not None:
         return Succeed(started.number, str(started.attempt_id), done.result.result_hash), done.result, None
+    if not done.error_code:
+        return _given_back(started, done), Outcome(outcome="requeued", error_detail=done.detail), None
     event, decision = failed(bench.ledger, started, done.error_code, done.retry_after)
     return event, Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail), decision
+
+
+def _given_back(started: Started, done: Work) -> Fail:
+    """Before its first call it costs nothing. Calls that failed before are charged, or it could go on so for ever."""
+    failed_calls = [call.error_code for call in done.calls if call.error_code]
+    code = failed_calls[-1] if failed_calls else "rate_limited"
+    return Fail(started.number, code, retryable=True, charged=bool(failed_calls))
 
 
 def _ended_as(transition: Transition) -> Ended:

@@ -1,9 +1,12 @@
-"""The work of one attempt: count tokens, summarize, verify the quotes. Reads, but changes nothing in the ledger."""
+"""The work of one attempt: count tokens, summarize, verify the quotes.
+
+It reads the ledger and changes nothing there but the places that its calls take in the profile's declared rates.
+"""
 
 import traceback
 from dataclasses import dataclass
 from hashlib import sha256
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final
 from uuid import UUID
 
@@ -17,8 +20,8 @@ from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.groups import MergeGroup
 from pipeline.domain.results import Summary, Usage
 from pipeline.domain.verify_quotes import verify_quotes
-from pipeline.errors import ItemFailure
-from pipeline.ledger import texts
+from pipeline.errors import ItemFailure, RateUsedUp
+from pipeline.ledger import gates, texts
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.items import Outcome, Started
 from pipeline.ledger.texts import StoredText
@@ -34,7 +37,10 @@ _TURNS: Final = TypeAdapter(tuple[Turn, ...])
 
 @dataclass(slots=True)
 class Work:
-    """What an attempt came to: either a result or the code and our own sentence, and the calls it took."""
+    """What an attempt came to: either a result or the code and our own sentence, and the calls it took.
+
+    With neither result nor code the document is given back: the declared rates have no place for it now.
+    """
 
     calls: list[Call]
     result: Outcome | None = None
@@ -50,6 +56,8 @@ def work(bench: Bench, started: Started) -> Work:
         _summarize(bench, started, done)
     except ItemFailure as failed:
         done.error_code, done.detail, done.retry_after = failed.error_code, failed.detail, failed.retry_after
+    except RateUsedUp as used_up:
+        done.detail = str(used_up)
     except BaseException as error:  # noqa: BLE001 - a thread's slot leaks if MemoryError or SystemExit leaves the task
         # The error's own words may be a customer's: only its type and its place are kept.
         done.error_code, done.detail = (
@@ -65,8 +73,8 @@ def _summarize(bench: Bench, started: Started, work: Work) -> None:
     profile = bench.settings.profile(started.profile)
     transcript = Transcript(turns=_TURNS.validate_json(started.turns))
     fields = _fields(started)
-    _check_size(bench, profile, transcript)
-    summary = _call(bench, profile, started, fields, transcript, work)
+    tokens = _count(bench, profile, transcript)
+    summary = _call(bench, profile, started, fields, transcript, tokens, work)
 
     def lookup(document_id: str) -> tuple[MergeGroup, Transcript] | None:
         other = bench.patience()(_read_text, bench, started.job_id, document_id)
@@ -96,21 +104,32 @@ def _read_text(bench: Bench, job_id: UUID, document_id: str) -> StoredText | Non
         return texts.of_document(tx, job_id, document_id)
 
 
-def _check_size(bench: Bench, profile: Profile, transcript: Transcript) -> None:
-    """A token is at least one byte: most calls need no counting to be known as small enough."""
+def _count(bench: Bench, profile: Profile, transcript: Transcript) -> int:
+    """The transcript's tokens; 0 where nobody needs to know. Raises ItemFailure above the profile's limit.
+
+    A token is at least one byte: without a declared rate most calls need no counting to be known as small enough.
+    """
     limit = profile.max_input_tokens
-    if sum(len(turn.text) + len(turn.speaker or "") + 3 for turn in transcript.turns) * 4 <= limit:
-        return
+    is_small = sum(len(turn.text) + len(turn.speaker or "") + 3 for turn in transcript.turns) * 4 <= limit
+    if is_small and profile.tokens_per_minute is None:
+        return 0
     cache = bench.settings.data_dir / "tiktoken"
     counted = count_tokens(transcript, profile.encoding, cache, limit)
     if counted > limit:
         raise ItemFailure(
             "input_too_large", f"more than the profile's {limit} tokens ({profile.encoding}): split the call"
         )
+    return counted
 
 
 def _call(
-    bench: Bench, profile: Profile, started: Started, fields: DocumentFields, transcript: Transcript, work: Work
+    bench: Bench,
+    profile: Profile,
+    started: Started,
+    fields: DocumentFields,
+    transcript: Transcript,
+    tokens: int,
+    work: Work,
 ) -> Summary:
     """Ask the summarizer; where its output does not hold, again in the same attempt with the problem named."""
     summarizer = bench.summarizer(profile.summarizer)
@@ -119,6 +138,7 @@ def _call(
     problem: str | None = None
     while True:
         sequence = len(work.calls) + 1
+        _wait_for_a_place(bench, started.profile, profile, tokens)
         began = monotonic()
         request = SummaryRequest(
             fields=fields,
@@ -140,6 +160,27 @@ def _call(
         else:
             work.calls.append(_made(sequence, None, summary.usage, began, attempt_began))
             return summary
+
+
+def _wait_for_a_place(bench: Bench, name: str, profile: Profile, tokens: int) -> None:
+    """Reserve the call's place in the declared rates and sleep until it comes, two seconds at most.
+
+    A place counts the input's tokens; no summarizer says yet how many it may answer with. Raises RateUsedUp.
+    """
+    requests, allowed = profile.requests_per_minute, profile.tokens_per_minute
+    if requests is None and allowed is None:
+        return
+    request = 60.0 / requests if requests else 0.0
+    share = tokens * 60.0 / allowed if allowed else 0.0
+    wait = bench.patience()(_reserve, bench, name, request, share)
+    if wait is None:
+        raise RateUsedUp(name)
+    sleep(wait)
+
+
+def _reserve(bench: Bench, name: str, request: float, tokens: float) -> float | None:
+    with bench.ledger.statement() as tx:
+        return gates.reserve(tx, name, request, tokens)
 
 
 def _made(sequence: int, code: str | None, used: Usage, began: float, attempt_began: float) -> Call:

@@ -1,5 +1,7 @@
 """A provider that is away, with real workers: nobody pays for it, and everything goes on when it is back."""
 
+import json
+
 from crew import SLOTS, wait_for
 from scripted import calls, succeed, until
 
@@ -52,3 +54,17 @@ def test_with_a_wrong_key_nothing_starts_until_a_person_resumes(crew, open_desk)
         ("succeeded", 1)
     ] * 36
     assert {item.charged for item in desk.items(job_id)} == {0}
+
+
+def test_workers_together_keep_to_the_declared_rate(crew, open_desk):
+    profile = {"scripted": {"summarizer": "scripted", "requests_per_minute": 600}}
+    crew.work(env={"CALLFOLD_PROFILES": json.dumps(profile)})
+    desk = open_desk()
+    job_id = desk.submit(calls(60), concurrency=SLOTS)
+    bundle = desk.bundle(job_id)
+    assert {row["state"] for row in bundle.rows} == {"succeeded"}
+    assert {item.charged for item in desk.items(job_id)} == {0}
+    # 60 places, a tenth of a second each, none given out twice.
+    [(began, due)] = desk.query("SELECT (SELECT min(started_at) FROM attempts), requests_due FROM gates")
+    assert (due - began).total_seconds() >= 60 * 0.1
+    assert len(crew.calls()) == 60
