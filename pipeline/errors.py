@@ -3,8 +3,9 @@
     CallfoldError
     ├── InvalidRequest           the input or a setting is wrong; lists every problem with its place
     ├── IdempotencyConflict      the key is bound to another digest
-    ├── NotFound                 no such job, document, schedule or profile
+    ├── NotFound                 no such job, document, export, schedule or profile
     ├── JobNotTerminal           the job may not be frozen yet
+    ├── DeliveryRefused          not-terminal, or key-reused-for-other-export
     ├── ItemFailure              one document's attempt ended without a result; carries an error code
     ├── RateUsedUp               the profile's declared rates have no place for a call soon; nobody's failure
     ├── LedgerError
@@ -74,7 +75,7 @@ class IdempotencyConflict(CallfoldError):
 
 
 class NotFound(CallfoldError):
-    """Nothing by that id: `kind` is job, document, schedule or profile."""
+    """Nothing by that id: `kind` is job, document, export, schedule or profile."""
 
     code = "not_found"
 
@@ -92,6 +93,14 @@ class JobNotTerminal(CallfoldError):
         self.job_id, self.state, self.open_items = job_id, state, open_items
         reason = f"with {open_items} documents open" if open_items else "and its export is not written yet"
         super().__init__(f"job {job_id} is {state} {reason}: wait until it is completed or cancelled, and frozen")
+
+
+class DeliveryRefused(CallfoldError):
+    """An export is not delivered. `code` is a reason of `domain.receipts`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.code = reason
+        super().__init__(detail)
 
 
 class ItemFailure(CallfoldError):

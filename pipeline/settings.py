@@ -28,6 +28,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from pipeline import file_uri
 from pipeline.errors import InvalidRequest, NotFound, Problem
 
 CONFIG_FILE = "callfold.toml"
@@ -85,7 +86,7 @@ class Profile(BaseModel):
 
 
 class Schedule(BaseModel):
-    """A nightly batch: the folder to read, when, in which time zone, and how accounts are named."""
+    """A nightly batch: the folder to read, when, in which time zone, how accounts are named, where its export goes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,6 +94,8 @@ class Schedule(BaseModel):
     at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
     time_zone: Annotated[str, AfterValidator(_known_time_zone)] = "UTC"
     account: str | None = None
+    #: a file:// URI
+    deliver_to: Annotated[str, AfterValidator(file_uri.checked)] | None = None
     options: dict[str, str | int | float] = {}
 
 

@@ -59,7 +59,15 @@ def configuration(settings: Settings) -> dict[str, Any]:
 
 app = Celery(
     "callfold",
-    include=["tasks.admit", "tasks.process", "tasks.reduce", "tasks.freeze", "tasks.notify", "tasks.nightly"],
+    include=[
+        "tasks.admit",
+        "tasks.process",
+        "tasks.reduce",
+        "tasks.freeze",
+        "tasks.notify",
+        "tasks.deliver",
+        "tasks.nightly",
+    ],
 )
 app.conf.update(configuration(load()))
 

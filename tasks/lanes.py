@@ -16,7 +16,7 @@ from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from pipeline.ledger.releases import Released
-from pipeline.stages.commands import Admit, Command, Freeze, Notify, Process, Reduce
+from pipeline.stages.commands import Admit, Command, Deliver, Freeze, Notify, Process, Reduce
 from pipeline.stages.process import Processed
 from tasks import queues
 from tasks.app import app
@@ -77,6 +77,8 @@ def publish(commands: Iterable[Command]) -> None:
                 _send("tasks.freeze", str(job_id))
             case Notify(job_id, tries):
                 _send("tasks.notify", str(job_id), tries)
+            case Deliver(job_id):
+                _send("tasks.deliver", str(job_id))
 
 
 def _publish_process(released: Released, **membership: object) -> None:

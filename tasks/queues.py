@@ -20,10 +20,11 @@ ALONE = _queue("alone")
 REDUCE = _queue("reduce")
 FREEZE = _queue("freeze")
 NOTIFY = _queue("notify")
+DELIVER = _queue("deliver")
 NIGHTLY = _queue("nightly")
 
-ALL: Final = (ADMIT, PROCESS, ALONE, REDUCE, FREEZE, NOTIFY, NIGHTLY)
+ALL: Final = (ADMIT, PROCESS, ALONE, REDUCE, FREEZE, NOTIFY, DELIVER, NIGHTLY)
 #: What the prefork worker consumes.
-CONTROL: Final = (ADMIT, REDUCE, FREEZE, NOTIFY, NIGHTLY)
+CONTROL: Final = (ADMIT, REDUCE, FREEZE, NOTIFY, DELIVER, NIGHTLY)
 
 ROUTES: Final = {f"tasks.{queue.routing_key}": {"queue": queue} for queue in ALL if queue is not ALONE}

@@ -84,7 +84,7 @@ def _reconcile(health: LedgerHealth) -> Finding:
 def _stuck(health: LedgerHealth) -> Iterator[Finding]:
     yield Finding("jobs", ok=True, state=f"{health.open_jobs} open")
     for job_id, state, nudges in health.stuck:
-        hop = {"accepted": "admission", "running": "reducer"}.get(state, "export")
+        hop = {"accepted": "admission", "running": "reducer", "frozen": "delivery"}.get(state, "export")
         to_do = f"its {hop} does not get through: read control.log, then `callfold status {job_id}`"
         yield Finding(f"job {job_id}", ok=False, state=f"{hop} asked for {nudges} times", to_do=to_do)
 

@@ -28,6 +28,7 @@ COMMANDS: Final = (
     "cancel",
     "retry",
     "export",
+    "deliver",
     "verify",
     "nightly",
     "up",

@@ -8,7 +8,9 @@ from pipeline.settings import Settings
 from pipeline.stack import Program
 
 CELERY: Final = (sys.executable, "-P", "-m", "celery", "--quiet", "--app", "tasks.app")
-CONTROL_QUEUES: Final = "callfold.admit,callfold.reduce,callfold.freeze,callfold.notify,callfold.nightly"
+CONTROL_QUEUES: Final = (
+    "callfold.admit,callfold.reduce,callfold.freeze,callfold.notify,callfold.deliver,callfold.nightly"
+)
 #: How long a worker may finish what it has after SIGTERM, in seconds; what is cut short is done again by another.
 GRACE: Final = 30.0
 #: Celery warns that root is dangerous with pickle; we accept JSON alone, and a container often runs as root.

@@ -4,8 +4,9 @@ from dataclasses import asdict
 
 from pipeline.cli import arguments, door, screen, waiting
 from pipeline.cli.waiting import Glance
-from pipeline.ledger import exports, views
+from pipeline.ledger import exports, receipts, views
 from pipeline.ledger.exports import Export
+from pipeline.ledger.receipts import Destination, Receipt
 
 
 def status(job: arguments.JobName, as_json: arguments.Json = False) -> None:
@@ -15,15 +16,20 @@ def status(job: arguments.JobName, as_json: arguments.Json = False) -> None:
         with ledger.statement() as tx:
             job_id = views.find_job(tx, job)
             codes, export = views.outcomes(tx, job_id), exports.find(tx, job_id)
+            delivered, wanted = receipts.of_job(tx, job_id), receipts.destination(tx, job_id)
         glance = waiting.look(ledger, job_id, settings.lease_seconds)
     if as_json:
         pace = {"documents_per_second": glance.pace.per_second, "eta_seconds": glance.pace.eta_seconds}
-        screen.answer({**glance.job.model_dump(), **pace, "error_codes": codes, "export": export and asdict(export)})
+        shown = {"error_codes": codes, "export": export and asdict(export), "receipts": list(map(asdict, delivered))}
+        shown["delivery"] = asdict(wanted) if wanted.uri else None
+        screen.answer({**glance.job.model_dump(), **pace, **shown})
         return
-    _print(glance, codes, export)
+    _print(glance, codes, export, delivered, wanted)
 
 
-def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None:
+def _print(
+    glance: Glance, codes: dict[str, int], export: Export | None, delivered: list[Receipt], wanted: Destination
+) -> None:
     job, counts = glance.job, glance.job.counts
     screen.line(f"job {job.job_id}, key {job.idempotency_key}")
     deadline = f", deadline {job.expires_at:%Y-%m-%d %H:%M:%S} UTC" if counts.pending + counts.running else ""
@@ -46,3 +52,8 @@ def _print(glance: Glance, codes: dict[str, int], export: Export | None) -> None
         screen.line(f"waiting for {job.waiting_for}")
     if export:
         screen.line(f"export {export.export_id}, version {export.export_version}: callfold export {job.job_id}")
+    for receipt in delivered:
+        at = f"{receipt.delivered_at:%Y-%m-%d %H:%M:%S} UTC"
+        screen.line(f"delivered at {at} to {receipt.uri}, key {receipt.key}, seal sha256 {receipt.sha256}")
+    if wanted.uri and not wanted.arrived:
+        screen.line(f"to be delivered to {wanted.uri}")

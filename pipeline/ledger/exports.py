@@ -152,7 +152,10 @@ VALUES (%(export_id)s, %(job_id)s, %(export_version)s, %(sha256)s, %(row_count)s
 ON CONFLICT (export_id) DO NOTHING
 """
 
-_MARK = "UPDATE jobs SET frozen_at = clock_timestamp() WHERE job_id = %(job_id)s AND frozen_at IS NULL"
+_MARK = """
+UPDATE jobs SET frozen_at = clock_timestamp(), nudged_at = NULL, nudges = 0
+ WHERE job_id = %(job_id)s AND frozen_at IS NULL
+"""
 
 
 def record(tx: Transaction, header: ExportHeader, sha256: str) -> Export:

@@ -1,7 +1,7 @@
 """What reconcile looks for. Each query is bounded and marks what it hands out, so that two reconcilers share the work.
 
-A job's next hop (admit, reduce, freeze) is nudged: seen first, then asked for again with doubling backoff. The message
-that its own flow sends usually makes that needless.
+A job's next hop (admit, reduce, freeze, deliver) is nudged: seen first, then asked for again with doubling backoff. The
+message that its own flow sends usually makes that needless; a delivery has no other.
 """
 
 from dataclasses import dataclass
@@ -46,18 +46,19 @@ def record_tick(tx: Transaction, worker: str) -> float:
     return gap
 
 
-Hop = Literal["admit", "reduce", "freeze"]
+Hop = Literal["admit", "reduce", "freeze", "deliver"]
 
 _DUE_HOPS: dict[Hop, str] = {
-    "admit": "state = 'accepted'",
-    "reduce": "state = 'running' AND pending + running = 0",
-    "freeze": "(state = 'completed' OR state = 'cancelled' AND pending + running = 0)",
+    "admit": "frozen_at IS NULL AND state = 'accepted'",
+    "reduce": "frozen_at IS NULL AND state = 'running' AND pending + running = 0",
+    "freeze": "frozen_at IS NULL AND (state = 'completed' OR state = 'cancelled' AND pending + running = 0)",
+    "deliver": "frozen_at IS NOT NULL AND deliver_to IS NOT NULL AND delivered_at IS NULL",
 }
 
 _NUDGE = """
 WITH due AS (
     SELECT job_id, nudged_at IS NULL AS first_seen FROM jobs
-     WHERE frozen_at IS NULL AND {condition}
+     WHERE {condition}
        AND (nudged_at IS NULL
             OR nudged_at < clock_timestamp()
                            - least(%(grace)s * power(2, least(nudges, 20)), %(longest)s) * interval '1 second')

@@ -60,6 +60,8 @@ class NewJob:
     deadline_seconds: int
     total: int
     born_failed: int
+    #: a file:// URI to which the export goes once it is frozen
+    deliver_to: str | None
 
 
 class KeyHolder(NamedTuple):
@@ -98,11 +100,11 @@ ON CONFLICT DO NOTHING
 _INSERT_JOB = """
 INSERT INTO jobs (job_id, workspace, idempotency_key, digest, options, profile, require, concurrency, max_attempts,
                   language, state, version, created_at, expires_at, total, pending, running, succeeded, failed, skipped,
-                  root_job_id, export_version, same_content_as)
+                  root_job_id, export_version, deliver_to, same_content_as)
 SELECT %(job_id)s, %(workspace)s, %(idempotency_key)s, %(digest)s, %(options)s, %(profile)s, %(require)s,
        %(concurrency)s, %(max_attempts)s, %(language)s, 'accepted', 1, now,
        now + %(deadline_seconds)s * interval '1 second', %(total)s, %(total)s - %(born_failed)s, 0, 0,
-       %(born_failed)s, 0, %(job_id)s, 1,
+       %(born_failed)s, 0, %(job_id)s, 1, %(deliver_to)s,
        (SELECT job_id FROM jobs WHERE workspace = %(workspace)s AND digest = %(digest)s
            AND state IN ('accepted', 'running') ORDER BY created_at LIMIT 1)
   FROM clock_timestamp() AS now

@@ -233,8 +233,8 @@ def outcomes(tx: Transaction, job_id: UUID) -> dict[str, int]:
 class LedgerHealth:
     """What `doctor` says of the ledger.
 
-    `stuck` are jobs whose reducer or exporter was asked for again and again, `untold` those whose end nobody could be
-    told of, each with the number of tries.
+    `stuck` are jobs whose reducer, exporter or delivery was asked for again and again, `untold` those whose end nobody
+    could be told of, each with the number of tries.
     """
 
     server_version: str
@@ -253,7 +253,8 @@ def health(tx: Transaction) -> LedgerHealth:
     ).one_or_none()
     open_jobs = tx.exec_driver_sql("SELECT count(*) FROM jobs WHERE frozen_at IS NULL").scalar_one()
     stuck = tx.exec_driver_sql(
-        "SELECT job_id::text, state, nudges FROM jobs WHERE frozen_at IS NULL AND nudges > 2 "
+        "SELECT job_id::text, CASE WHEN frozen_at IS NULL THEN state ELSE 'frozen' END AS state, nudges FROM jobs "
+        "WHERE (frozen_at IS NULL OR deliver_to IS NOT NULL AND delivered_at IS NULL) AND nudges > 2 "
         "ORDER BY nudges DESC LIMIT 20"
     )
     untold = tx.exec_driver_sql(

@@ -46,7 +46,14 @@ class Notify:
     tries: int = 0
 
 
-Command = Admit | Process | Reduce | Freeze | Notify
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Bring the job's export to where its submitter wanted it."""
+
+    job_id: UUID
+
+
+Command = Admit | Process | Reduce | Freeze | Notify | Deliver
 
 
 def after(job: LockedJob, ended: int) -> tuple[Command, ...]:

@@ -59,7 +59,7 @@ def nightly(ledger: Ledger, settings: Settings, name: str, business_date: date) 
     if before is None:
         documents = read_paths([schedule.source], schedule.account, f"{name}/{business_date.isoformat()}/")
         try:
-            submitted = submit(ledger, settings, documents, schedule.options, key)
+            submitted = submit(ledger, settings, documents, schedule.options, key, schedule.deliver_to)
         except IdempotencyConflict as raced:
             before = UUID(raced.job_id)
         else:

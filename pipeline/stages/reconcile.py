@@ -21,7 +21,7 @@ from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
 from pipeline.ledger.leases import Lost
 from pipeline.stages.cancel import drain_some
-from pipeline.stages.commands import Admit, Command, Freeze, Notify, Process, Reduce, after
+from pipeline.stages.commands import Admit, Command, Deliver, Freeze, Notify, Process, Reduce, after
 from pipeline.stages.verdicts import failed, item_of
 
 log = structlog.get_logger(__name__)
@@ -38,7 +38,12 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
     return commands
 
 
-_HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze]]] = {"admit": Admit, "reduce": Reduce, "freeze": Freeze}
+_HOPS: Final[dict[due.Hop, type[Admit | Reduce | Freeze | Deliver]]] = {
+    "admit": Admit,
+    "reduce": Reduce,
+    "freeze": Freeze,
+    "deliver": Deliver,
+}
 
 
 @dataclass(frozen=True, slots=True)

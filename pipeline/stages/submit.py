@@ -17,8 +17,8 @@ from pydantic_core import to_json
 
 from pipeline.domain.canonical import RequestDigest, canonical
 from pipeline.domain.documents import IncomingDocument, Warning
+from pipeline.domain.identity import check_key
 from pipeline.domain.options import JobOptions, parse
-from pipeline.domain.text import is_storable
 from pipeline.errors import IdempotencyConflict, InvalidRequest, Problem
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
@@ -46,17 +46,21 @@ def submit(
     documents: Iterable[IncomingDocument | Problem],
     options: dict[str, Any],
     key: str | None = None,
+    deliver_to: str | None = None,
 ) -> Submitted:
     """Store the request under `key` (without one: `cli-` and the digest).
+
+    Its export goes to the URI `deliver_to` as well; that is no part of the digest.
 
     Raises InvalidRequest with every problem of the batch, IdempotencyConflict with both digests.
     """
     asked = parse(options)
     settings.profile(asked.profile)
-    _check_key(key)
+    if key is not None:
+        check_key(key)
     with tempfile.TemporaryFile() as texts, tempfile.TemporaryFile() as items:
         spool = _spool(documents, asked, texts, items)
-        request = _new_job(spool, asked, key or f"cli-{spool.digest}")
+        request = _new_job(spool, asked, key or f"cli-{spool.digest}", deliver_to)
         holder = _holder(ledger, request)
         if holder is None:
             holder = _store(ledger, request, texts, items)
@@ -142,7 +146,7 @@ def _item_line(position: int, document: IncomingDocument, extra: tuple[Warning, 
     return to_json(row) + b"\n"
 
 
-def _new_job(spool: _Spool, options: JobOptions, key: str) -> NewJob:
+def _new_job(spool: _Spool, options: JobOptions, key: str, deliver_to: str | None) -> NewJob:
     return NewJob(
         job_id=uuid4(),
         workspace=WORKSPACE,
@@ -157,6 +161,7 @@ def _new_job(spool: _Spool, options: JobOptions, key: str) -> NewJob:
         deadline_seconds=options.deadline_seconds,
         total=spool.total,
         born_failed=spool.born_failed,
+        deliver_to=deliver_to,
     )
 
 
@@ -189,8 +194,3 @@ def _item_rows(spool: IO[bytes]) -> Iterator[ItemRow]:
         if fields[_OCCURRED_AT] is not None:
             fields[_OCCURRED_AT] = datetime.fromisoformat(fields[_OCCURRED_AT])
         yield ItemRow(*fields)
-
-
-def _check_key(key: str | None) -> None:
-    if key is not None and not (1 <= len(key) <= 512 and key.isprintable() and is_storable(key)):
-        raise InvalidRequest("a key has 1 to 512 printable characters")

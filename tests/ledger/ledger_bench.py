@@ -1,11 +1,15 @@
 """A worker's bench whose summarizer does what the test says, and the steps of a job driven by hand."""
 
+from ledger_rows import submitted
+
 from pipeline.domain.actions import ProposedAction, Quote
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
+from pipeline.stages.admit import admit
 from pipeline.stages.bench import Bench
 from pipeline.stages.leases import Leases
 from pipeline.stages.process import process
+from pipeline.stages.reduce import reduce
 
 SENTENCE = "We will send the offer on Monday."
 OFFER = ProposedAction(kind="follow_up", text="Send the offer", owner="Ann", quotes=(Quote(quote=SENTENCE),))
@@ -40,3 +44,11 @@ def work_off(worker, released):
         done.append(process(worker, released))
         released = done[-1].next
     return done
+
+
+def completed_job(ledger, settings, worker, documents=2):
+    """The id of a job whose documents all succeeded, merged and not yet frozen."""
+    job_id = submitted(ledger, settings, documents, concurrency=1)
+    work_off(worker, admit(ledger, job_id).released[0])
+    reduce(ledger, job_id)
+    return job_id

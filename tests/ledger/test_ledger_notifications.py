@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from ledger_bench import work_off
+from ledger_bench import completed_job
 from ledger_rows import check, insert, new_job, rows, submitted, update, value
 
 from exports import notify as consumer
@@ -50,9 +50,7 @@ def completed(ledger, settings, bench, told):
     """Makes a job that is completed, and frozen unless told."""
 
     def make(documents=2, *, frozen=True):
-        job_id = submitted(ledger, settings, documents, concurrency=1)
-        work_off(bench(), admit(ledger, job_id).released[0])
-        reduce(ledger, job_id)
+        job_id = completed_job(ledger, settings, bench(), documents)
         if frozen:
             freeze(ledger, told().exports, job_id)
         return job_id
