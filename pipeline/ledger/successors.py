@@ -89,11 +89,11 @@ WITH before AS (
 ), job AS (
     INSERT INTO jobs (job_id, workspace, idempotency_key, digest, options, profile, require, concurrency, max_attempts,
                       language, state, version, created_at, expires_at, total, pending, running, succeeded, failed,
-                      skipped, next_position, root_job_id, export_version, predecessor)
+                      skipped, next_position, root_job_id, export_version, predecessor, deliver_to)
     SELECT %(job_id)s, workspace, %(idempotency_key)s, %(digest)s, %(options)s, profile, require, %(concurrency)s,
            max_attempts, language, 'accepted', 1, now, now + %(deadline_seconds)s * interval '1 second', tally.total,
            tally.again, 0, tally.succeeded, tally.failed, tally.skipped, tally.total, root_job_id, export_version + 1,
-           before.job_id
+           before.job_id, deliver_to
       FROM before, tally, clock_timestamp() AS now
      WHERE tally.again > 0
     RETURNING job_id, created_at, total

@@ -23,6 +23,7 @@ from exports.verify import verify
 from pipeline.cli.checkup import _stuck
 from pipeline.errors import DeliveryRefused, ExportMismatch, InvalidRequest, NotFound, StaleArrow
 from pipeline.ledger import receipts, views
+from pipeline.stages.amend import amend
 from pipeline.stages.cancel import cancel
 from pipeline.stages.commands import Deliver
 from pipeline.stages.reconcile import reconcile
@@ -258,6 +259,19 @@ def test_two_deliverers_of_one_job_leave_one_receipt(ledger, wanted, data):
         list(pool.map(one, range(4)))
     assert value(ledger, "SELECT count(*) FROM receipts") == 1
     assert value(ledger, "SELECT delivered_at IS NOT NULL FROM jobs")
+
+
+def test_a_successors_export_goes_where_its_predecessors_went_into_a_folder_of_its_own(
+    ledger, settings, wanted, data, folder
+):
+    deliver_as_asked(ledger, data, wanted)
+    successor = amend(ledger, settings, wanted).job_id
+    cancel(ledger, successor)
+    freeze(ledger, data, successor)
+    deliver_as_asked(ledger, data, successor)
+    assert {verify(place).rows for place in (folder / "crm in").iterdir()} == {1}
+    keys = rows(ledger, "SELECT key FROM receipts ORDER BY key")
+    assert keys == [("nightly-emea",), (f"retry-{wanted}-v2",)]
 
 
 def test_a_job_that_is_wanted_nowhere_is_brought_nowhere(ledger, completed, data):
