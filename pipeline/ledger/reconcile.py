@@ -35,6 +35,23 @@ def is_silent(tx: Transaction, worker: str, seconds: float) -> bool:
     return silent
 
 
+# A process that is stopped, not killed, keeps its connections and their locks. PostgreSQL's own timeout for idle
+# transactions does not count between two statements that are sent together. A COPY waits for its client by design.
+_FREE_LOCKS = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+ WHERE pid IN (SELECT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock')
+   AND usename = current_user AND wait_event = 'ClientRead' AND query NOT LIKE 'COPY%%'
+   AND state_change < clock_timestamp() - %(lease)s * interval '1 second'
+"""
+
+
+def free_locks(tx: Transaction, lease: float) -> int:
+    """End the sessions that others wait for and of which nothing was heard for a lease; returns how many."""
+    freed: int = tx.exec_driver_sql(_FREE_LOCKS, {"lease": lease}).scalar_one()
+    return freed
+
+
 def record_tick(tx: Transaction, worker: str) -> float:
     """Stamp this tick; returns the seconds since the one before (0 for the first ever)."""
     gap: float = tx.exec_driver_sql(

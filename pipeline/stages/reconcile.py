@@ -33,7 +33,18 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
     """One tick: what is overdue, as commands. One job's trouble is logged and does not stop the others."""
     commands: list[Command] = []
     _note_tick(ledger, lease, worker)
-    for step in (_expire, _drain, _lose, _hops, _republish, _probe, _open_lanes, _notify, _sweep_orphans):
+    for step in (
+        _free_locks,
+        _expire,
+        _drain,
+        _lose,
+        _hops,
+        _republish,
+        _probe,
+        _open_lanes,
+        _notify,
+        _sweep_orphans,
+    ):
         commands += _guarded(step, ledger, lease)
     return commands
 
@@ -75,6 +86,14 @@ def _note_tick(ledger: Ledger, lease: float, worker: str) -> None:
         gap = due.record_tick(tx, worker)
         if gap > lease / 2:
             log.warning("reconcile.gap", seconds=round(gap, 1), granted=leases.grant(tx, lease))
+
+
+def _free_locks(ledger: Ledger, lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        freed = due.free_locks(tx, lease)
+    if freed:
+        log.warning("reconcile.freed_locks", sessions=freed)
+    yield from ()
 
 
 def _expire(ledger: Ledger, _lease: float) -> Iterator[Command]:

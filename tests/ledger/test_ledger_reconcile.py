@@ -1,14 +1,16 @@
 """Reconcile, step by step: what should have happened and did not. Time is moved in the rows, nobody sleeps."""
 
 from datetime import timedelta
+from threading import Thread
 from uuid import uuid4
 
 import pytest
 from ledger_rows import check, insert, item, new_job, rows, update, value
 
-from pipeline.errors import LedgerError
+from pipeline.errors import LedgerError, LedgerUnavailable
 from pipeline.ledger import items, jobs
 from pipeline.ledger.connection import Ledger
+from pipeline.ledger.reconcile import free_locks, is_silent, record_tick
 from pipeline.stages.commands import Admit, Freeze, Process, Reduce
 from pipeline.stages.reconcile import reconcile
 
@@ -272,3 +274,36 @@ def test_a_tick_without_a_database_is_for_its_caller_to_see():
 def insert_tick(ledger):
     with ledger.transaction() as tx:
         insert(tx, "reconciler", {"one": 1, "last_tick": "now", "worker": str(uuid4())})
+
+
+def test_a_process_that_is_stopped_in_a_transaction_loses_its_locks_to_those_who_wait(ledger):
+    job_id = new_job(ledger, ["running"])
+
+    def lock():
+        with ledger.transaction() as tx:
+            jobs.lock(tx, job_id)
+
+    def lock_and_be_stopped():
+        waiting = Thread(target=lock)
+        with ledger.transaction() as stopped, ledger.statement() as tx:
+            jobs.lock(stopped, job_id)
+            assert free_locks(tx, 0.0) == 0, "nobody waits"
+            waiting.start()
+            assert free_locks(tx, 60.0) == 0, "it may come back"
+            while waiting.is_alive():
+                free_locks(tx, 0.0)
+            jobs.lock(stopped, job_id)
+
+    with pytest.raises(LedgerUnavailable):
+        lock_and_be_stopped()
+
+
+def test_who_ticks_in_the_place_of_a_silent_one_goes_on_until_that_one_is_heard(ledger):
+    with ledger.statement() as tx:
+        record_tick(tx, "first")
+        assert not is_silent(tx, "second", 60.0)
+        assert is_silent(tx, "second", 0.0)
+        record_tick(tx, "second")
+        assert is_silent(tx, "second", 60.0)
+        record_tick(tx, "first")
+        assert not is_silent(tx, "second", 60.0)
