@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 from crew import Crew
 from desk import Desk
+from desktop import Desktop
 
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.migrate import migrate
 from pipeline.ledger.schema import metadata
 from pipeline.settings import Settings
 from pipeline.stack import Stack
+
+#: Minutes of kills: `make test-crash` names the folder, and `make test` has their short form.
+collect_ignore = ["crash"]
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +79,13 @@ def open_desk(crew, servers, _ledger):
     yield opened
     for desk in desks:
         desk.close()
+
+
+@pytest.fixture
+def desktop():
+    # Not pytest's own folder: pytest closes it to PostgreSQL's account.
+    with tempfile.TemporaryDirectory(prefix="callfold-") as folder:
+        desktop = Desktop(Path(folder).resolve())
+        yield desktop
+        for process in desktop.processes():
+            process.kill()
