@@ -8,10 +8,10 @@ PATHS ?= examples/calls
 OUT ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check up down flower bench lock clean
+.PHONY: help setup run test test-crash check up down flower bench lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/installed ## make .venv and install everything, test tools included
 
@@ -26,6 +26,9 @@ run: setup ## run the main job on examples/calls (PATHS=...) and write its bundl
 
 test: setup ## run all tests
 	@$(PY) -m pytest --numprocesses 2 --dist loadgroup $(PYTEST_FLAGS)
+
+test-crash: setup ## kill everything everywhere, and print the tables of docs/reliability.md
+	@$(PY) -m pytest tests/flow/crash $(PYTEST_FLAGS)
 
 check: setup ## lint, types and import rules
 	@$(VENV)/bin/ruff check .

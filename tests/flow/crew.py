@@ -15,8 +15,8 @@ REPOSITORY = Path(__file__).parents[2]
 
 #: Short, so that a lost lease costs a test three seconds; long enough for a machine that is busy.
 LEASE_SECONDS = 3.0
-#: Threads of the process worker.
-SLOTS = 8
+#: Threads of the process worker; processes, where a test has it work so.
+SLOTS, PREFORK_SLOTS = 8, 4
 
 
 def wait_for(condition, seconds=40.0):
@@ -37,6 +37,7 @@ class Member:
         self.start()
 
     def start(self):
+        """Start the program, or start it again."""
         with self.log.open("ab") as output:
             self._running = subprocess.Popen(
                 self._argv, env=self._env, cwd=self._folder, stdout=output, stderr=output, start_new_session=True
@@ -83,39 +84,54 @@ class Crew:
         self.folder, self.data = folder, folder / "data"
         self._urls = urls
         self._journal = folder / "calls.ndjson"
-        self._signals = folder / "signals"
-        self._signals.mkdir()
+        self._signals, self._armed, self._killed = folder / "signals", folder / "armed", folder / "killed"
+        for made in (self._signals, self._armed, self._killed):
+            made.mkdir()
         self._members = {}
         self._contract = None
 
-    def work(self, script=None, *, broker=None, app="tasks.app", env=None):
-        """Have them run with this script of the summarizer; a worker that was killed is started again."""
-        contract = (json.dumps(script), broker, app, env)
+    def work(self, script=None, *, broker=None, app="tasks.app", pool="threads", env=None):
+        """Have the workers run with this script of the summarizer; a worker that was killed is started again.
+
+        `pool` is how the worker for documents runs them.
+        """
+        contract = (json.dumps(script), broker, app, pool, env)
         if contract != self._contract:
             self.dismiss()
             self._contract = contract
             self.broker = broker or self._urls.broker
-            self._app, self._env = app, self._environment(script, env or {})
-            for program in programs.workers(Settings(data_dir=self.data, process_slots=SLOTS)):
+            self._words, self._env = {"tasks.app": app, "threads": pool}, self._environment(script, env or {})
+            slots = SLOTS if pool == "threads" else PREFORK_SLOTS
+            for program in programs.workers(Settings(data_dir=self.data, process_slots=slots)):
                 self.run(program)
         self.tend()
         self._journal.write_text("")
-        for given in self._signals.iterdir():
-            given.unlink()
+        for file in (*self._signals.iterdir(), *self._armed.iterdir(), *self._killed.iterdir()):
+            file.unlink()
 
     def give(self, signal):
         """Let the steps of the script go on that wait `until` this signal."""
         (self._signals / signal).touch()
 
+    def arm(self, point):
+        """Have the next process that comes to this point be killed there, once; it needs the app `crashing`."""
+        (self._armed / point.slug).touch()
+
+    def killed_at(self, point):
+        """When a process was killed at this point, in epoch seconds; None where that has not happened."""
+        killed = self._killed / point.slug
+        return killed.stat().st_ctime if killed.exists() else None
+
     def tend(self):
-        """Start again what has ended, as `up` does."""
+        """Start again what has ended, as `up` does, and after what it left behind was killed."""
         for member in self._members.values():
             if not member.is_running():
+                member.kill()
                 member.start()
 
     def run(self, program):
         """Run a program of the stack, with this contract's app and environment."""
-        argv = [self._app if word == "tasks.app" else word for word in program.argv]
+        argv = [self._words.get(word, word) for word in program.argv]
         member = Member(program.name, argv, {**self._env, **program.env}, self.folder)
         self._members[program.name] = member
         return member
