@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from celery import Celery, bootsteps
+from kombu.common import ignore_errors
 
 from pipeline import logs
 from pipeline.errors import StackError
@@ -123,6 +124,11 @@ class EventBatches(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def shutdown(self, consumer: Any) -> None:
+        """The worker has drained: what ended meanwhile would be shown as running for ever."""
+        if consumer.event_dispatcher is not None:
+            ignore_errors(consumer, consumer.event_dispatcher.flush)
 
 
 def install(app: Celery) -> None:

@@ -94,6 +94,24 @@ class Desk:
             door.close()
         wait_for(self.answers)
 
+    @contextmanager
+    def heard(self):
+        """The ids of the tasks of which workers say that they have succeeded, as Flower hears it."""
+        ids, ready = [], threading.Event()
+        with self.app.connection_for_read() as connection:
+            receiver = self.app.events.Receiver(
+                connection, handlers={"task-succeeded": lambda event: ids.append(event["uuid"])}
+            )
+            receiver.on_consume_ready = lambda *_, **__: ready.set()
+            listening = threading.Thread(target=receiver.capture, kwargs={"wakeup": False})
+            listening.start()
+            assert ready.wait(40)
+            try:
+                yield ids
+            finally:
+                receiver.should_stop = True
+                listening.join()
+
     def waiting(self, queue):
         """How many messages are in the queue and with no worker."""
         with self.app.connection_for_read() as connection:

@@ -38,11 +38,13 @@ def test_sigterm_ends_what_threads_run_and_hands_the_rest_back(crew, open_desk, 
     desk.purge(queues.PROCESS)
     job_id = desk.submit(calls(SLOTS + 8), concurrency=SLOTS + 4)
     held = held_at(desk, job_id, SLOTS)
-    crew.process.ask_to_end()
-    crew.process.ask_to_end()  # impatience changes nothing
-    crew.give("go")
-    assert crew.process.exit_code() == 0
-    assert {item.position for item in desk.items(job_id) if item.state == "succeeded"} == held
+    with desk.heard() as heard:
+        crew.process.ask_to_end()
+        crew.process.ask_to_end()  # impatience changes nothing
+        crew.give("go")
+        assert crew.process.exit_code() == 0
+        assert {item.position for item in desk.items(job_id) if item.state == "succeeded"} == held
+        wait_for(lambda: {str(attempt.dispatch_id) for attempt in desk.attempts(job_id)} <= set(heard))
     check_handed_back(desk, job_id, queues.PROCESS)
     check_first_attempts(crew, desk, job_id)
 
