@@ -11,7 +11,7 @@ import redis
 from crew import wait_for
 from scripted import call, follow_up, succeed
 
-from pipeline.cli import flower
+from pipeline.cli import flower, programs
 from pipeline.settings import Settings
 
 #: What was said, who the customer is, what the model wrote, and what our bugs would let out.
@@ -46,8 +46,10 @@ def desk(crew, open_desk):
 
 @pytest.fixture
 def browse(crew, desk):  # noqa: ARG001 - the workers must be there
-    """Fetches pages of a Flower that knows both workers."""
-    program = flower.program(Settings(data_dir=crew.data, flower_password=PASSWORD))
+    """Fetches pages of a Flower that knows every worker."""
+    settings = Settings(data_dir=crew.data, flower_password=PASSWORD)
+    workers = programs.workers(settings)
+    program = flower.program(settings)
     crew.run(program)
     login = base64.b64encode(f"{flower.USER}:{PASSWORD}".encode()).decode()
 
@@ -59,7 +61,7 @@ def browse(crew, desk):  # noqa: ARG001 - the workers must be there
         except (URLError, ConnectionError):
             return ""
 
-    wait_for(lambda: len(json.loads(fetch("/api/workers?refresh=1") or "{}")) == 2)
+    wait_for(lambda: len(json.loads(fetch("/api/workers?refresh=1") or "{}")) == len(workers))
     return fetch
 
 
