@@ -19,7 +19,7 @@ from exports.freeze import folder_of
 from exports.verify import verify
 from pipeline.domain.documents import Transcript
 from pipeline.domain.results import JobView
-from pipeline.errors import LedgerError
+from pipeline.errors import LedgerError, LedgerUnavailable
 from pipeline.ledger import exports, views
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Profile, Settings
@@ -31,6 +31,19 @@ from tasks.app import configuration
 ENDINGS = {"succeeded", "failed", "skipped", "expired"}
 #: The codes with which a document may be born.
 BORN_FAILED = {"empty_input", "too_short", "unreadable_input", "not_a_call", "input_too_large"}
+
+
+#: One statement sees one state of the ledger.
+_COUNTS = """
+SELECT version, array[total, pending, running, succeeded, failed, skipped],
+       (SELECT array[count(*), count(*) FILTER (WHERE items.state = 'pending'),
+                     count(*) FILTER (WHERE items.state IN ('released', 'running')),
+                     count(*) FILTER (WHERE items.state = 'succeeded'),
+                     count(*) FILTER (WHERE items.state = 'failed'),
+                     count(*) FILTER (WHERE items.state = 'skipped')]
+          FROM items WHERE items.job_id = jobs.job_id)
+  FROM jobs WHERE job_id = %s
+"""
 
 
 @dataclass(frozen=True)
@@ -156,13 +169,18 @@ class Desk:
         with suppress(LedgerError):
             return self.query("SELECT 1") == [(1,)]
 
-    def until(self, job_id, condition):
+    def until(self, job_id, condition, seconds=40.0, meanwhile=lambda: None):
         """Wait until the condition holds of the job's view."""
-        wait_for(lambda: condition(self.job(job_id)))
+        wait_for(lambda: meanwhile() or condition(self.job(job_id)), seconds)
 
-    def until_settled(self, job_id, number):
+    def until_settled(self, job_id, number, seconds=40.0, meanwhile=lambda: None):
         """Wait until so many documents are final."""
-        self.until(job_id, lambda job: job.counts.succeeded + job.counts.failed + job.counts.skipped >= number)
+        self.until(
+            job_id,
+            lambda job: job.counts.succeeded + job.counts.failed + job.counts.skipped >= number,
+            seconds,
+            meanwhile,
+        )
 
     def until_running(self, job_id, *positions):
         """Wait until the documents at these positions are all in the hands of an attempt."""
@@ -220,22 +238,24 @@ class Desk:
 
     @contextmanager
     def watched(self, job_id):
-        """Look at the job all the while: its version only grows, and its counts always sum to its total."""
-        done, faults = threading.Event(), []
+        """Look at the job all the while: its version only grows, and at each its counts are those of its items.
+
+        Gives the versions that were seen. PostgreSQL may go away meanwhile.
+        """
+        done, seen, faults = threading.Event(), [0], []
 
         def watch():
-            version = 0
             while not done.wait(0.02):
-                job = self.job(job_id)
-                parts = job.counts.model_dump()
-                if parts.pop("total") != sum(parts.values()) or job.version < version:
-                    faults.append(job)
-                version = job.version
+                with suppress(LedgerUnavailable):
+                    [(version, *counts)] = self.query(_COUNTS, job_id)
+                    if counts[0] != counts[1] or version < seen[-1]:
+                        faults.append((version, seen[-1], counts))
+                    seen.append(version)
 
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:
-            yield
+            yield seen
         finally:
             done.set()
             watcher.join()
