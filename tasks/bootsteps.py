@@ -47,7 +47,8 @@ class Reconciler(threading.Thread):
         settings = load()
         tick = min(TICK, settings.lease_seconds / 10)
         try:
-            ledger = ledger_for(settings, pool=2)
+            # One job whose lock somebody keeps must not hold up the tick for all others: the next tick asks again.
+            ledger = ledger_for(settings, pool=2, lock_seconds=tick)
         except StackError as error:
             log.error("reconcile.no_ledger", error=error.code)
             return

@@ -30,11 +30,12 @@ def bench() -> Bench:
         return _bench
 
 
-def ledger_for(settings: Settings, pool: int) -> Ledger:
-    """The ledger that the settings name. Raises StackError where they name none."""
+def ledger_for(settings: Settings, pool: int, lock_seconds: float = 30.0) -> Ledger:
+    """The ledger that the settings name; `lock_seconds` as there. Raises StackError where they name none."""
     if settings.database_url is None:
         raise StackError("a worker needs DATABASE_URL: start it through `callfold up`, or set the three URLs")
-    return Ledger(settings.database_url.get_secret_value(), pool=pool, application=name())
+    url = settings.database_url.get_secret_value()
+    return Ledger(url, pool=pool, application=name(), lock_seconds=lock_seconds)
 
 
 def hung() -> int:

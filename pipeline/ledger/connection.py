@@ -33,13 +33,17 @@ _KEEPALIVE = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 10,
 
 
 class Ledger:
-    """The door to PostgreSQL. `pool` is how many statements may run at once (a worker's slots plus its own threads)."""
+    """The door to PostgreSQL. `pool` is how many statements may run at once (a worker's slots plus its own threads).
 
-    def __init__(self, url: str, *, pool: int = 5, application: str = "callfold") -> None:
+    Who waits for a lock longer than `lock_seconds` gets LedgerUnavailable.
+    """
+
+    def __init__(self, url: str, *, pool: int = 5, application: str = "callfold", lock_seconds: float = 30.0) -> None:
         arguments: dict[str, Any] = {
             "connect_timeout": 10,
             "application_name": application,
-            "options": "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 -c lock_timeout=30000",
+            "options": "-c timezone=UTC -c idle_in_transaction_session_timeout=60000 "
+            f"-c lock_timeout={round(lock_seconds * 1000)}",
             **_KEEPALIVE,
         }
         self._engine = create_engine(

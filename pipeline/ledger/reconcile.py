@@ -36,18 +36,18 @@ def is_silent(tx: Transaction, worker: str, seconds: float) -> bool:
 
 
 # A process that is stopped, not killed, keeps its connections and their locks. PostgreSQL's own timeout for idle
-# transactions does not count between two statements that are sent together. A COPY waits for its client by design.
+# transactions does not count between two statements that are sent together. Only transactions that have changed or
+# locked a row have an id; a COPY waits for its client by design.
 _FREE_LOCKS = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
- WHERE pid IN (SELECT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity
-                WHERE datname = current_database() AND wait_event_type = 'Lock')
-   AND usename = current_user AND wait_event = 'ClientRead' AND query NOT LIKE 'COPY%%'
+ WHERE datname = current_database() AND usename = current_user
+   AND backend_xid IS NOT NULL AND wait_event = 'ClientRead' AND query NOT LIKE 'COPY%%'
    AND state_change < clock_timestamp() - %(lease)s * interval '1 second'
 """
 
 
 def free_locks(tx: Transaction, lease: float) -> int:
-    """End the sessions that others wait for and of which nothing was heard for a lease; returns how many."""
+    """End the sessions that hold rows and of which nothing was heard for a lease; returns how many."""
     freed: int = tx.exec_driver_sql(_FREE_LOCKS, {"lease": lease}).scalar_one()
     return freed
 

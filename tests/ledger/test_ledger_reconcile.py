@@ -1,7 +1,6 @@
 """Reconcile, step by step: what should have happened and did not. Time is moved in the rows, nobody sleeps."""
 
 from datetime import timedelta
-from threading import Thread
 from uuid import uuid4
 
 import pytest
@@ -276,22 +275,16 @@ def insert_tick(ledger):
         insert(tx, "reconciler", {"one": 1, "last_tick": "now", "worker": str(uuid4())})
 
 
-def test_a_process_that_is_stopped_in_a_transaction_loses_its_locks_to_those_who_wait(ledger):
+def test_a_process_that_is_stopped_in_a_transaction_loses_its_locks(ledger):
     job_id = new_job(ledger, ["running"])
 
-    def lock():
-        with ledger.transaction() as tx:
-            jobs.lock(tx, job_id)
-
     def lock_and_be_stopped():
-        waiting = Thread(target=lock)
         with ledger.transaction() as stopped, ledger.statement() as tx:
             jobs.lock(stopped, job_id)
-            assert free_locks(tx, 0.0) == 0, "nobody waits"
-            waiting.start()
             assert free_locks(tx, 60.0) == 0, "it may come back"
-            while waiting.is_alive():
-                free_locks(tx, 0.0)
+            assert free_locks(tx, 0.0) == 1
+            with ledger.transaction() as other:
+                jobs.lock(other, job_id)
             jobs.lock(stopped, job_id)
 
     with pytest.raises(LedgerUnavailable):
@@ -307,3 +300,14 @@ def test_who_ticks_in_the_place_of_a_silent_one_goes_on_until_that_one_is_heard(
         assert is_silent(tx, "second", 60.0)
         record_tick(tx, "first")
         assert not is_silent(tx, "second", 60.0)
+
+
+def test_a_job_whose_lock_somebody_keeps_holds_up_no_other(ledger, database):
+    kept, other = (new_job(ledger, ["running"], lease=-1.0) for _ in range(2))
+    impatient = Ledger(database, lock_seconds=0.1)
+    with ledger.transaction() as tx:
+        jobs.lock(tx, kept)
+        commands = reconcile(impatient, LEASE, "w")
+    impatient.close()
+    assert [command.released.job_id for command in commands] == [other]
+    assert item(ledger, kept).state == "running"
