@@ -42,6 +42,7 @@ def items_and_attempts():
     check("items", "losses_alone", "losses_alone BETWEEN 0 AND attempt_count")
     check("items", "alone", "alone OR losses_alone = 0")
     check("items", "carried", "NOT carried OR state IN ('succeeded', 'failed', 'skipped')")
+    op.alter_column("attempts", "released_at", new_column_name="published_at")
     op.add_column("attempts", sa.Column("alone", sa.Boolean(), server_default=FALSE, nullable=False))
     op.create_index("attempts_alone_idx", "attempts", ["started_at"], postgresql_where=sa.text("alone"))
     op.add_column("attempts", sa.Column("charged", sa.Boolean(), server_default=FALSE, nullable=False))

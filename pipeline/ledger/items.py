@@ -111,8 +111,8 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now), claimed AS (
     RETURNING items.*, now AS started_at, jobs.profile, jobs.language, jobs.max_attempts, jobs.expires_at,
               jobs.root_job_id
 ), attempt AS (
-    INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, released_at, started_at, alone)
-    SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, released_at, started_at, alone
+    INSERT INTO attempts (attempt_id, job_id, position, number, dispatch_id, worker, published_at, started_at, alone)
+    SELECT attempt_id, job_id, position, attempt_count, dispatch_id, %(worker)s, published_at, started_at, alone
       FROM claimed
 )
 SELECT {_HELD}

@@ -95,23 +95,33 @@ def nudge(tx: Transaction, hop: Hop, lease: float) -> list[UUID]:
     return list(tx.exec_driver_sql(statement, {"grace": lease / 12, "longest": lease * 15}).scalars())
 
 
-# A later release that has started shows that its queue has moved past this one: its message is lost. Otherwise it may
-# only be waiting, and is repeated with doubling backoff from one lease to fifteen.
+# What a queue was given later has started, a while ago: it has moved past this message, which is lost. Otherwise the
+# message may only be waiting, for a worker or behind others, and thousands may wait with it; so one of them is sent
+# once more, with doubling backoff from one lease to fifteen. It is the one that was sent last: where the others are
+# there, it starts after them all, and where they are lost, its start shows it.
 _UNSTARTED = """
-WITH passed AS (
-    SELECT alone, max(released_at) AS until FROM (
-           (SELECT alone, released_at FROM attempts ORDER BY started_at DESC LIMIT {bound})
-           UNION ALL
-           (SELECT alone, released_at FROM attempts WHERE alone ORDER BY started_at DESC LIMIT {bound})
-           ) AS newest_starts
-     GROUP BY alone
+WITH starts AS (
+    (SELECT alone, published_at, position FROM attempts
+      WHERE started_at < clock_timestamp() - %(grace)s * interval '1 second' ORDER BY started_at DESC LIMIT {bound})
+    UNION ALL
+    (SELECT alone, published_at, position FROM attempts
+      WHERE started_at < clock_timestamp() - %(grace)s * interval '1 second' AND alone
+      ORDER BY started_at DESC LIMIT {bound})
+), passed AS (
+    SELECT DISTINCT ON (alone) alone, published_at, position
+      FROM starts ORDER BY alone, published_at DESC, position DESC
+), waiting AS (
+    SELECT job_id, position,
+           row_number() OVER (PARTITION BY alone ORDER BY published_at DESC, position DESC) = 1 AS sent_last
+      FROM items WHERE lane IS NOT NULL AND state = 'released'
 ), overdue AS (
-    SELECT job_id, position FROM items LEFT JOIN passed USING (alone)
-     WHERE lane IS NOT NULL AND state = 'released'
-       AND (published_at < passed.until AND published_at < clock_timestamp() - %(grace)s * interval '1 second'
-            OR published_at < clock_timestamp()
-                 - least(%(lease)s * power(2, least(publishes - 1, 20)), %(longest)s) * interval '1 second')
-     ORDER BY published_at LIMIT {bound} FOR UPDATE OF items SKIP LOCKED
+    SELECT items.job_id, items.position
+      FROM items JOIN waiting USING (job_id, position) LEFT JOIN passed ON passed.alone = items.alone
+     WHERE items.lane IS NOT NULL AND items.state = 'released'
+       AND ((items.published_at, items.position) < (passed.published_at, passed.position)
+            OR sent_last AND items.published_at < clock_timestamp()
+               - least(%(lease)s * power(2, least(publishes - 1, 20)), %(longest)s) * interval '1 second')
+     ORDER BY items.published_at, items.position LIMIT {bound} FOR UPDATE OF items SKIP LOCKED
 )
 UPDATE items SET published_at = clock_timestamp(), publishes = least(publishes + 1, 100)
   FROM overdue WHERE items.job_id = overdue.job_id AND items.position = overdue.position

@@ -75,7 +75,7 @@ WITH open_gate AS (
      WHERE job_id = %(job)s AND state = 'running' AND n > 0
     RETURNING job_id
 )
-SELECT job_id, position, dispatch_id, alone FROM released
+SELECT job_id, position, dispatch_id, alone FROM released ORDER BY position
 """
 
 

@@ -239,7 +239,8 @@ attempts = Table(
     Column("number", Integer, nullable=False),
     Column("dispatch_id", Uuid, nullable=False),
     Column("worker", Text, nullable=False),
-    Column("released_at", _TIME, nullable=False),
+    #: when the message by which it started was sent, or sent again
+    Column("published_at", _TIME, nullable=False),
     Column("started_at", _TIME, nullable=False),
     Column("ended_at", _TIME),
     #: NULL while it runs; `late` is a result that came after the item had moved on: kept, never applied

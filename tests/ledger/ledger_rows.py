@@ -115,7 +115,7 @@ def _add_attempt(tx, item, outcome, now):
         "number": 1,
         "dispatch_id": uuid4(),
         "worker": "w",
-        "released_at": now,
+        "published_at": now,
         "started_at": now,
         "ended_at": None if outcome is None else now,
         "outcome": outcome,

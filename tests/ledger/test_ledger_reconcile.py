@@ -105,13 +105,14 @@ def test_a_grant_never_reaches_past_the_attempts_deadline(ledger, tick, ago):
     assert rows(ledger, "SELECT outcome, error_code FROM attempts") == [("lost", "provider_timeout")]
 
 
-def test_a_released_item_is_published_again_once_a_later_release_has_started(ledger, tick, ago):
+def test_a_released_item_is_published_again_once_a_later_one_has_started(ledger, tick, ago):
     job_id = new_job(ledger, ["released", "running"])
     dispatch_id = value(ledger, "SELECT dispatch_id FROM items WHERE position = 0")
     ago("items", "published_at", 10, "position = 0")
-    ago("attempts", "released_at", 11)
+    ago("attempts", "started_at", LEASE / 12)
+    ago("attempts", "published_at", 11)
     assert tick() == []
-    ago("attempts", "released_at", 9)
+    ago("attempts", "published_at", 9)
     (command,) = tick()
     assert (command.released.position, command.released.dispatch_id) == (0, dispatch_id)
     assert rows(ledger, "SELECT state, publishes FROM items WHERE position = 0") == [("released", 2)]
@@ -121,8 +122,9 @@ def test_a_released_item_is_published_again_once_a_later_release_has_started(led
 
 def test_a_message_that_was_passed_a_moment_ago_may_still_be_on_its_way(ledger, tick, ago):
     new_job(ledger, ["released", "running"])
-    ago("items", "published_at", LEASE / 12 - 3, "position = 0")
-    ago("attempts", "released_at", 0)
+    ago("items", "published_at", 40, "position = 0")
+    ago("attempts", "published_at", 39)
+    ago("attempts", "started_at", LEASE / 12 - 3)
     assert tick() == []
 
 
