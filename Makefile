@@ -8,10 +8,10 @@ PATHS ?= examples/calls
 OUT ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-crash check up down flower bench lock clean
+.PHONY: help setup run test test-crash check up down flower bench bench-recovery lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/installed ## make .venv and install everything, test tools included
 
@@ -46,6 +46,9 @@ down: setup ## stop what `make up` started
 
 bench: setup ## print the table of docs/performance.md
 	@$(PY) -m benchmarks
+
+bench-recovery: setup ## measure only fairness and the cost beside an old snapshot
+	@$(PY) -m benchmarks --only fairness snapshot
 
 lock: ## pin every dependency with its hashes; needs uv
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --extra dev \

@@ -7,11 +7,13 @@ from dataclasses import replace
 from rich.console import Console
 
 from benchmarks.bed import Bed, bed
+from benchmarks.fairness import fairness
 from benchmarks.freezing import freezing
 from benchmarks.machine import machine
 from benchmarks.memory import memory
 from benchmarks.pairs import Finding
 from benchmarks.scale import FULL, QUICK, Scale
+from benchmarks.snapshot import snapshot
 from benchmarks.submitting import submitting
 from benchmarks.table import markdown, rich_table
 from benchmarks.throughput import cost, throughput
@@ -26,6 +28,8 @@ MEASUREMENTS: dict[str, Callable[[Bed, Scale], Iterator[Finding]]] = {
     "submit": submitting,
     "freeze": freezing,
     "waiting": waiting,
+    "fairness": fairness,
+    "snapshot": snapshot,
 }
 
 

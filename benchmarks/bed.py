@@ -80,6 +80,10 @@ class Bed:
         """The workers freeze it on their own; a run that begins earlier would share the machine with that."""
         self._wait("SELECT 1 FROM jobs WHERE job_id = %s AND frozen_at IS NOT NULL", job_id)
 
+    def wait_until_settled(self, job_id: UUID, documents: int) -> None:
+        """At least so many documents have succeeded."""
+        self._wait("SELECT 1 FROM jobs WHERE job_id = %s AND succeeded >= %s", job_id, documents)
+
     def row(self, statement: str, *parameters: object) -> tuple[Any, ...]:
         """The one row of a statement."""
         found = self.database.execute(statement, parameters).fetchone()
@@ -87,10 +91,10 @@ class Bed:
             raise RuntimeError("no row")
         return found
 
-    def _wait(self, statement: str, job_id: UUID) -> tuple[Any, ...]:
+    def _wait(self, statement: str, job_id: UUID, *parameters: object) -> tuple[Any, ...]:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            found = self.database.execute(statement, (job_id,)).fetchone()
+            found = self.database.execute(statement, (job_id, *parameters)).fetchone()
             if found is not None:
                 return found
             time.sleep(_POLL)

@@ -19,6 +19,10 @@ class Scale:
     waiting: int
     waiting_slots: int
     waiting_seconds: float
+    fair_large: int
+    fair_short: int
+    fair_seconds: float
+    snapshot: int
 
 
 FULL: Final = Scale(
@@ -32,6 +36,10 @@ FULL: Final = Scale(
     waiting=500,
     waiting_slots=64,
     waiting_seconds=0.5,
+    fair_large=5_000,
+    fair_short=600,
+    fair_seconds=0.5,
+    snapshot=10_000,
 )
 
 QUICK: Final = Scale(
@@ -45,4 +53,8 @@ QUICK: Final = Scale(
     waiting=8,
     waiting_slots=4,
     waiting_seconds=0.05,
+    fair_large=60,
+    fair_short=12,
+    fair_seconds=0.05,
+    snapshot=40,
 )
