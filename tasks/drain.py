@@ -35,7 +35,10 @@ class DrainStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no
 
     def __init__(self, worker: Any, **_: Any) -> None:
         super().__init__(worker)
-        self._hurry_after = load().lease_seconds / 3
+        settings = load()
+        self._hurry_after = settings.lease_seconds / 3
+        #: No thread has more to do: an attempt, its settle, and its message to the next. What still runs then hangs.
+        self._longest = settings.attempt_seconds + 2 * settings.lease_seconds
         self._timer: Any = None
 
     def start(self, worker: Any) -> None:
@@ -59,9 +62,11 @@ class DrainStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no
 
     def _drain(self, worker: Any) -> None:
         """Wait for every thread that is not hung, up to the end of its attempt."""
-        executor = worker.pool.executor
+        executor, ends = worker.pool.executor, time.monotonic() + self._longest
         executor.shutdown(wait=False, cancel_futures=True)
         while (busy := sum(thread.is_alive() for thread in executor._threads)) > hung():  # noqa: SLF001 - as Celery does
+            if time.monotonic() > ends:
+                break
             worker.hub.fire_timers()  # the broker's heartbeats
             time.sleep(_WAIT_SECONDS)
         if busy:

@@ -62,6 +62,8 @@ def gates():
     op.add_column("gates", sa.Column("rejections", sa.Integer(), server_default="0", nullable=False))
     op.add_column("gates", sa.Column("requests_due", TIME))
     op.add_column("gates", sa.Column("tokens_due", TIME))
+    op.add_column("gates", sa.Column("outage_documents", sa.ARRAY(sa.Text()), server_default="{}", nullable=False))
+    op.add_column("gates", sa.Column("closed_at", TIME))
     check("gates", "pause", "(paused_until IS NULL) = (error_code IS NULL)")
     check("gates", "breaker", "(opened_at IS NULL) = (opened_for IS NULL)")
     check("gates", "probe", "(opened_at IS NULL) = (probe_at IS NULL)")

@@ -76,12 +76,12 @@ def decide(code: str, *, tries: int, waited: float, retry_after: float | None, j
     policy = POLICIES[code]
     out_of_tries = policy.tries is not None and tries >= policy.tries
     out_of_patience = code == "rate_limited" and waited >= RATE_LIMIT_PATIENCE
-    if out_of_tries or out_of_patience:
-        return Decision(retry=False, charged=policy.charged, ends_as=policy.ends_as)
+    retry = not (out_of_tries or out_of_patience)
+    pause_gate = policy.wait == "gate"  # also by the last try: the others would be refused as it was
     return Decision(
-        retry=True,
-        wait=_pause(policy.wait, tries, retry_after, jitter),
-        pause_gate=policy.wait == "gate",
+        retry=retry,
+        wait=_pause(policy.wait, tries, retry_after, jitter) if retry or pause_gate else 0.0,
+        pause_gate=pause_gate,
         charged=policy.charged,
         ends_as=policy.ends_as,
     )

@@ -64,12 +64,16 @@ def recording(attempt_id: UUID, calls: Sequence[Call]) -> Statement:
 def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str, *, charged: bool) -> tuple[int, float]:
     """How many attempts of the item ended with this code, and how many seconds ago the first of them did.
 
+    What came before the provider's breaker last closed counts as a try, but not as time: the item waited for others.
     `charged`: those only that were charged; an open breaker excuses attempts with a code that is charged otherwise.
     """
     row = tx.exec_driver_sql(
-        "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at)), 0)::float8 FROM attempts "
-        "WHERE job_id = %s AND position = %s AND error_code = %s AND charged >= %s",
-        (job_id, position, error_code, charged),
+        "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at) FILTER ("
+        "WHERE (ended_at < (SELECT closed_at FROM gates JOIN jobs USING (profile) WHERE jobs.job_id = %(job)s)) "
+        "IS NOT TRUE)), 0)::float8 "
+        "FROM attempts WHERE job_id = %(job)s AND position = %(position)s AND error_code = %(code)s "
+        "AND charged >= %(charged)s",
+        {"job": job_id, "position": position, "code": error_code, "charged": charged},
     ).one()
     return row[0], row[1]
 

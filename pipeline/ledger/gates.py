@@ -5,7 +5,7 @@ first; a success touches the row only where there is something to mend.
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -41,26 +41,35 @@ SELECT clock_timestamp(), {_COLUMNS} FROM gate
 def lock(tx: Transaction, profile: str) -> tuple[datetime, Gate]:
     """The database's clock and the profile's gate under its lock, made where there was none."""
     _, [(now, *columns)] = together(tx, Statement(_ENSURE, (profile,)), Statement(_LOCK, (profile,)))
-    return now, Gate(*columns)
+    gate = Gate(*columns)
+    return now, replace(gate, outage_documents=tuple(gate.outage_documents))
 
 
-_STORE = f"UPDATE gates SET ({_COLUMNS}) = ({', '.join(['%s'] * len(fields(Gate)))}) WHERE profile = %s"
+# Only an open breaker has a probe.
+_STORE = f"""
+UPDATE gates
+   SET ({_COLUMNS}) = ({", ".join(["%s"] * len(fields(Gate)))}),
+       probe_dispatch_id = CASE WHEN %s::timestamptz IS NOT NULL THEN probe_dispatch_id END
+ WHERE profile = %s
+"""
 
 
 def store(tx: Transaction, profile: str, gate: Gate) -> None:
     """What became of the gate that this transaction has locked."""
-    tx.exec_driver_sql(_STORE, (*astuple(gate), profile))
+    values = [list(value) if isinstance(value, tuple) else value for value in astuple(gate)]
+    tx.exec_driver_sql(_STORE, (*values, gate.opened_at, profile))
 
 
 # As `domain.gate.succeeded`. Where nothing is to be mended the row is neither written nor locked.
 _SUCCEED = """
 UPDATE gates
-   SET outages = 0, rejections = 0,
+   SET outages = 0, rejections = 0, outage_documents = '{}',
        opened_at = CASE WHEN opened_at >= started_at THEN opened_at END,
        opened_for = CASE WHEN opened_at >= started_at THEN opened_for END,
        probe_at = CASE WHEN opened_at >= started_at THEN probe_at END,
        probes = CASE WHEN opened_at >= started_at THEN probes ELSE 0 END,
-       probe_dispatch_id = CASE WHEN opened_at >= started_at THEN probe_dispatch_id END
+       probe_dispatch_id = CASE WHEN opened_at >= started_at THEN probe_dispatch_id END,
+       closed_at = CASE WHEN opened_at < started_at THEN clock_timestamp() ELSE closed_at END
   FROM attempts
  WHERE profile = %(profile)s AND attempt_id = %(attempt)s
    AND (outages > 0 OR rejections > 0 OR opened_at < started_at)
@@ -123,7 +132,7 @@ WITH before AS (
 )
 UPDATE gates
    SET paused_until = NULL, error_code = NULL, opened_at = NULL, opened_for = NULL, probe_at = NULL, probes = 0,
-       probe_dispatch_id = NULL, outages = 0, rejections = 0
+       probe_dispatch_id = NULL, outages = 0, rejections = 0, outage_documents = '{}', closed_at = clock_timestamp()
   FROM before WHERE gates.profile = before.profile
 RETURNING was_shut
 """

@@ -168,14 +168,20 @@ class DueProbe:
 _PROBES = f"""
 SELECT profile, probes, job_id
   FROM gates, LATERAL (
-       SELECT job_id FROM jobs WHERE jobs.profile = gates.profile AND {_HAS_MORE} ORDER BY created_at LIMIT 1) AS oldest
+       SELECT job_id
+         FROM (SELECT job_id, row_number() OVER (ORDER BY created_at, job_id) - 1 AS n, count(*) OVER () AS number
+                 FROM jobs WHERE jobs.profile = gates.profile AND {_HAS_MORE}) AS with_more
+        WHERE n = mod(probes, number)) AS turn
  WHERE probe_at <= clock_timestamp() AND (paused_until > clock_timestamp()) IS NOT TRUE
  ORDER BY probe_at LIMIT {BOUND}
 """
 
 
 def probes(tx: Transaction) -> list[DueProbe]:
-    """Open breakers whose next probe is due."""
+    """Open breakers whose next probe is due, each with a job to take it from: they take turns, the oldest first.
+
+    A document on which the provider breaks each time must not be every probe.
+    """
     return [DueProbe(*row) for row in tx.exec_driver_sql(_PROBES)]
 
 

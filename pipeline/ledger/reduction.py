@@ -138,10 +138,6 @@ def write_group(
 
 
 def discard(tx: Transaction, job_id: UUID) -> None:
-    """Delete what reducers that did not finish have written."""
+    """Delete what reducers that did not finish have written. The caller holds the lock of the job, which is running."""
     for table in ("merged_actions", "row_actions"):
-        tx.exec_driver_sql(
-            f"DELETE FROM {table} WHERE job_id = %(job)s "
-            "AND reduce_id IS DISTINCT FROM (SELECT reduce_id FROM jobs WHERE job_id = %(job)s)",
-            {"job": job_id},
-        )
+        tx.exec_driver_sql(f"DELETE FROM {table} WHERE job_id = %s", (job_id,))

@@ -15,6 +15,7 @@ The migrations in `alembic/` make the same tables; a test compares the two.
 from typing import Final
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -395,6 +396,10 @@ gates = Table(
     #: when the next request may go, and when the tokens of those that went are used up: declared rates, reserved
     Column("requests_due", _TIME),
     Column("tokens_due", _TIME),
+    #: which documents the run of outages is of, as far as their number matters: job and position
+    Column("outage_documents", ARRAY(Text), nullable=False, server_default="{}"),
+    #: when the breaker was last closed
+    Column("closed_at", _TIME),
     CheckConstraint("(paused_until IS NULL) = (error_code IS NULL)", name="pause"),
     CheckConstraint("(opened_at IS NULL) = (opened_for IS NULL)", name="breaker"),
     CheckConstraint("(opened_at IS NULL) = (probe_at IS NULL)", name="probe"),

@@ -15,6 +15,15 @@ from pipeline.ledger.jobs import LockedJob
 SWEEP_SIZE = 1_000
 OPEN: Final = ["pending", "released", "running"]
 
+# A statement of its own, for a start takes no job lock: the sweep must see the attempt of a start that it waited for.
+_LOCK = """
+SELECT count(*)
+  FROM (SELECT position FROM items
+         WHERE job_id = %(job)s AND state = ANY(%(states)s)
+           AND (%(position)s::int IS NULL OR position = %(position)s)
+         ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
+"""
+
 # Numbered in position order: one version and one event each, in one statement.
 _SWEEP = """
 WITH swept AS (
@@ -92,5 +101,6 @@ def _sweep(
         "at": at,
         "limit": limit,
     }
+    tx.exec_driver_sql(_LOCK, parameters)
     swept: int = tx.exec_driver_sql(_SWEEP, parameters).scalar_one()
     return swept

@@ -9,7 +9,7 @@ whoever asks and however often; another one at the same moment is a conflict.
 import json
 from collections.abc import Collection
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 import structlog
@@ -27,16 +27,21 @@ from pipeline.stages.submit import Submitted
 
 log = structlog.get_logger(__name__)
 
+#: With any other option the rows that are carried over would not be the same job's.
+CHANGEABLE: Final = frozenset({"concurrency", "deadline_seconds"})
+
 
 def amend(
     ledger: Ledger, settings: Settings, job_id: UUID, codes: Collection[str] = (), changes: dict[str, Any] | None = None
 ) -> Submitted:
-    """Store the successor of a frozen job. `codes`: only rows that ended so; `changes`: options other than before.
+    """Store the successor of a frozen job. `codes`: only rows that ended so; `changes`: CHANGEABLE options.
 
-    Raises NotFound, JobNotTerminal, InvalidRequest (an unknown code, nothing to do, an older version),
+    Raises NotFound, JobNotTerminal, InvalidRequest (an unknown code, another option, nothing to do, an older version),
     IdempotencyConflict where another retry is under way.
     """
     _check_codes(codes)
+    if changes and not changes.keys() <= CHANGEABLE:
+        raise InvalidRequest(f"a retry keeps the job's options but {' and '.join(sorted(CHANGEABLE))}")
     with ledger.transaction() as tx:
         before = successors.lock(tx, job_id)
         request = _successor(settings, before, codes, changes or {})

@@ -113,7 +113,7 @@ def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID
         with bench.ledger.transaction() as tx:
             job = jobs.lock(tx, started.job_id)
             if isinstance(event, Fail) and decision is not None:
-                event = at_the_gate(tx, job.profile, event, decision, bench.settings.lease_seconds)
+                event = at_the_gate(tx, job, started, event, decision, bench.settings.lease_seconds)
             transition = lifecycle.apply(item_of(started, job), event, job.now)
             ended = replace(outcome, outcome=_ended_as(transition))
             own = [started.lane] if started.lane < job.concurrency else []

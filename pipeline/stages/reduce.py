@@ -34,15 +34,17 @@ def reduce(ledger: Ledger, job_id: UUID) -> tuple[Command, ...]:
         with ledger.statement() as tx:
             job = reduction.reducible_job(tx, job_id)
         if job.state == "running" and not job.open_items:
-            _merge_groups(ledger, job)
-            return (Freeze(job_id),)
+            return _merge_groups(ledger, job)
     return ()
 
 
-def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
+def _merge_groups(ledger: Ledger, job: ReducibleJob) -> tuple[Command, ...]:
     reduce_id, merged_rows, rows = uuid4(), 0, 0
     context = Context(job.workspace, str(job.job_id), str(export_id(job.job_id, job.export_version)), job.require)
     with ledger.transaction() as tx:
+        # A reducer whose lock ended with its connection may complete the job at this moment: behind it, or not at all.
+        if jobs.lock(tx, job.job_id).state != "running":
+            return ()
         reduction.discard(tx, job.job_id)
     inherited = _Inherited(ledger, job)
     for group, members in reduction.groups(ledger, job):
@@ -54,6 +56,7 @@ def _merge_groups(ledger: Ledger, job: ReducibleJob) -> None:
     with ledger.transaction() as tx:
         jobs.complete(tx, jobs.lock(tx, job.job_id), reduce_id, merged_rows, rows)
     log.info("reduce.completed", job_id=str(job.job_id), actions=merged_rows)
+    return (Freeze(job.job_id),)
 
 
 class _Inherited:

@@ -9,7 +9,7 @@ from pipeline.domain.failure import Decision
 from pipeline.domain.lifecycle import Fail, Item
 from pipeline.ledger import attempts, gates
 from pipeline.ledger.connection import Ledger, Transaction
-from pipeline.ledger.items import Held
+from pipeline.ledger.items import Held, Started
 from pipeline.ledger.jobs import LockedJob
 
 
@@ -39,13 +39,14 @@ def failed(ledger: Ledger, held: Held, error_code: str, retry_after: float | Non
     return event, decision
 
 
-def at_the_gate(tx: Transaction, profile: str, event: Fail, decision: Decision, lease: float) -> Fail:
+def at_the_gate(tx: Transaction, job: LockedJob, held: Started, event: Fail, decision: Decision, lease: float) -> Fail:
     """Tell the provider's gate of a failure, under the job's lock; returns it as an open breaker excuses it."""
     if event.code not in gate.CODES:
         return event
-    now, before = gates.lock(tx, profile)
-    after = gate.failed(before, event.code, now, pause=decision.wait if decision.pause_gate else 0.0, lease=lease)
-    gates.store(tx, profile, after)
+    now, before = gates.lock(tx, job.profile)
+    document, pause = f"{held.job_id}:{held.position}", decision.wait if decision.pause_gate else 0.0
+    after = gate.failed(before, event.code, document, held.started_at, now, pause=pause, lease=lease)
+    gates.store(tx, job.profile, after)
     if gate.excuses(after, event.code):
         return replace(event, retryable=True, wait=timedelta(0), charged=False)
     return event

@@ -1,13 +1,16 @@
 """What a person changes by hand on a running job: lanes, deadline, and the document that never ends."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from ledger_rows import check, item, new_job, rows, value
 
 from pipeline.errors import InvalidRequest, NotFound, StaleArrow
-from pipeline.ledger import jobs
+from pipeline.ledger import items, jobs
+from pipeline.ledger.releases import Released
 from pipeline.stages.commands import Freeze, Reduce
 from pipeline.stages.edit import edit
 from pipeline.stages.fail import fail
@@ -105,3 +108,20 @@ def test_a_final_document_is_not_failed_again_and_an_unknown_one_is_named(ledger
     with pytest.raises(NotFound, match="no document 'doc-9'"):
         fail(ledger, job_id, "doc-9")
     assert value(ledger, "SELECT version FROM jobs") == 1
+
+
+def test_the_attempt_of_a_start_that_a_person_waited_for_ends_with_its_document(ledger):
+    job_id = new_job(ledger, ["released"])
+    released = Released(job_id, 0, value(ledger, "SELECT dispatch_id FROM items"))
+    with ThreadPoolExecutor(1) as pool:
+        with ledger.transaction() as tx:
+            started = items.start(tx, released, attempt_id=uuid4(), worker="w", lease=60.0, attempt_seconds=600.0)
+            failing = pool.submit(fail, ledger, job_id, "doc-0")
+            waits = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            while not value(ledger, waits):
+                assert not failing.done()
+        failing.result(30)
+    assert rows(ledger, "SELECT attempt_id, outcome FROM attempts") == [(started.attempt_id, "lost")]
+    check(ledger, job_id)

@@ -102,19 +102,48 @@ def test_an_outage_opens_the_breaker_with_the_fifth_attempt_and_costs_the_four_b
     check(ledger, job_id)
 
 
-def test_an_outage_never_fails_the_one_document_of_a_job(ledger, settings, bench, tick, come):
-    job_id = submitted(ledger, settings, 1)
-    [released] = admit(ledger, job_id).released
-    worker = bench(*[AWAY] * (OUTAGES_TO_OPEN + 3))
-    for _ in range(OUTAGES_TO_OPEN + 3):
+def test_an_outage_never_fails_a_document_among_others(ledger, settings, bench, tick, come):
+    job_id = submitted(ledger, settings, 3)
+    worker = bench(*[AWAY] * (OUTAGES_TO_OPEN + 8))
+    for released in admit(ledger, job_id).released:
         process(worker, released)
+    for _ in range(OUTAGES_TO_OPEN + 8):
         come("items", "available_at")
         come("gates", "probe_at")
-        [released] = tick()
-    assert item(ledger, job_id).charged == OUTAGES_TO_OPEN - 1
-    assert work_off(worker, released)[0].settled
-    assert item(ledger, job_id).state == "succeeded"
+        for released in tick():
+            work_off(worker, released)
+    assert {item(ledger, job_id, position).state for position in range(3)} == {"succeeded"}
+    assert value(ledger, "SELECT sum(charged) FROM items") == OUTAGES_TO_OPEN - 1
     assert gate(ledger) == (None, 0, 0, 0, None)
+
+
+def test_one_document_on_which_the_provider_always_breaks_fails_and_holds_up_nobody(
+    ledger, settings, bench, tick, come
+):
+    job_id = submitted(ledger, settings, 1)
+    [released] = admit(ledger, job_id).released
+    for _ in range(OUTAGES_TO_OPEN - 1):
+        process(bench(AWAY), released)
+        come("items", "available_at")
+        [released] = tick()
+    process(bench(AWAY), released)
+    assert (item(ledger, job_id).state, item(ledger, job_id).error_code) == ("failed", AWAY)
+    assert gate(ledger).opened_for is None
+
+
+def test_probes_take_turns_among_the_jobs(ledger, opened, settings, bench, tick, come):
+    job_id, others = opened()
+    other = submitted(ledger, settings, 2)
+    admit(ledger, other)
+    for released in others:
+        process(bench(), released)
+    probed = []
+    for _ in range(4):
+        come("gates", "probe_at")
+        (probe,) = tick()
+        probed.append(probe.job_id)
+        process(bench("provider_auth"), probe)
+    assert probed == [job_id, other, job_id, other]
 
 
 def test_a_success_in_between_ends_the_run_of_outages_and_a_document_may_fail(ledger, settings, bench, come):
@@ -332,3 +361,26 @@ def callfold(database, *arguments):
     return subprocess.run(
         program, env=os.environ | {"DATABASE_URL": database}, capture_output=True, text=True, check=False
     ).stdout
+
+
+def test_patience_with_a_rate_limit_does_not_count_the_night_before_an_open_breaker(
+    ledger, settings, bench, tick, come
+):
+    job_id = submitted(ledger, settings, 1)
+    [released] = admit(ledger, job_id).released
+    process(bench("rate_limited"), released)
+    update(ledger, "attempts", "ended_at = ended_at - interval '9 hours'", "true")
+    come("gates", "paused_until")
+    [released] = tick()
+    process(bench("quota_exhausted"), released)
+    assert resume(ledger, "extractive")
+    [released] = tick()
+    process(bench("rate_limited"), released)
+    assert item(ledger, job_id).state == "pending"
+    come("gates", "paused_until")
+    [released] = tick()
+    update(ledger, "gates", "closed_at = closed_at - interval '9 hours'", "true")
+    update(ledger, "attempts", "ended_at = ended_at - interval '2 hours'", "number = 3")
+    process(bench("rate_limited"), released)
+    assert (item(ledger, job_id).state, item(ledger, job_id).error_code) == ("failed", "rate_limited")
+    assert gate(ledger).paused_until is not None, "the others still wait"

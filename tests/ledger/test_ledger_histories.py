@@ -97,9 +97,11 @@ class Histories(RuleBasedStateMachine):
         self.job_id = submit(self.ledger, self.bench.settings, documents, options, str(uuid4())).job_id
         born = {True: {"state": "failed", "error_code": "empty_input"}, False: {"state": "pending"}}
         self.model = [Item(**born[is_bad], expires_at=FAR, max_attempts=tries) for is_bad in bad]
-        self.gate = Gate(outages=outages)
+        self.gate = Gate(outages=outages, outage_documents=("others:1", "others:2"))
         with self.ledger.transaction() as tx:
-            insert(tx, "gates", {"profile": "extractive", "outages": outages})
+            insert(
+                tx, "gates", {"profile": "extractive", "outages": outages, "outage_documents": ["others:1", "others:2"]}
+            )
         #: How many attempts begin before the job as a whole may end by a cancel or its deadline.
         self.calm = calm
         if at_once:
@@ -203,8 +205,9 @@ class Histories(RuleBasedStateMachine):
     def at_the_gate(self, started, event):
         """The gate after this end, and the end as an open breaker excuses it."""
         if isinstance(event, Succeed):
-            return gate.succeeded(self.gate, started.started_at), event
-        after = gate.failed(self.gate, event.code, datetime.now(UTC), pause=0.0, lease=LEASE)
+            return gate.succeeded(self.gate, started.started_at, datetime.now(UTC)), event
+        document, now = f"{started.job_id}:{started.position}", datetime.now(UTC)
+        after = gate.failed(self.gate, event.code, document, started.started_at, now, pause=0.0, lease=LEASE)
         excused = replace(event, retryable=True, charged=False)
         return after, excused if gate.excuses(after, event.code) else event
 

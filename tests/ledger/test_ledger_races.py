@@ -11,8 +11,9 @@ from ledger_rows import check, item, new_job, rows, snapshot, submitted, value, 
 
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
-from pipeline.ledger import items, jobs
+from pipeline.ledger import items, jobs, reduction
 from pipeline.ledger.releases import Released
+from pipeline.stages import reduce as reduce_stage
 from pipeline.stages.admit import admit
 from pipeline.stages.cancel import cancel, drain
 from pipeline.stages.commands import Freeze, Reduce
@@ -335,3 +336,14 @@ def released_of(ledger, job_id):
     return Released(
         job_id, 0, value(ledger, "SELECT dispatch_id FROM items WHERE job_id = %s AND position = 0", job_id)
     )
+
+
+def test_a_reducer_that_saw_the_job_run_takes_nothing_from_one_that_completed_it_meanwhile(ledger, settings, bench):
+    """The other had lost its lock with its connection, and did not know."""
+    job_id = submitted(ledger, settings, 1)
+    work_off(bench(), admit(ledger, job_id).released[0])
+    with ledger.statement() as tx:
+        seen = reduction.reducible_job(tx, job_id)
+    assert reduce(ledger, job_id) == (Freeze(job_id),)
+    assert reduce_stage._merge_groups(ledger, seen) == ()
+    assert value(ledger, "SELECT count(*) FROM merged_actions") == value(ledger, "SELECT merged_rows FROM jobs") == 1

@@ -1,6 +1,7 @@
 """Declared rates: every call has a place of its own, whoever asks at the same moment; a refused one costs nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Barrier
 
 import pytest
@@ -24,6 +25,7 @@ PROFILES = {
     "slow": Profile(requests_per_minute=1),
     "brisk": Profile(requests_per_minute=60_000, tokens_per_minute=6_000_000),
     "wordy": Profile(tokens_per_minute=60),
+    "steady": Profile(requests_per_minute=300),
 }
 
 
@@ -183,3 +185,13 @@ def test_a_document_whose_second_call_finds_no_place_is_charged_for_its_first_an
     process(worker, command.released)
     assert (item(ledger, job_id).state, item(ledger, job_id).error_code) == ("failed", "invalid_output")
     check(ledger, job_id)
+
+
+def test_every_call_is_made_in_its_own_place(ledger, settings, bench):
+    job_id = submitted(ledger, settings, 5, profile="steady", concurrency=1)
+    [released] = admit(ledger, job_id).released
+    work_off(bench(), released)
+    made = "SELECT extract(epoch FROM started_at)::float8 + began_seconds FROM attempts JOIN calls USING (attempt_id)"
+    moments = sorted(moment for (moment,) in rows(ledger, made))
+    assert len(moments) == 5
+    assert all(later - earlier > 0.15 for earlier, later in pairwise(moments))

@@ -9,6 +9,8 @@ from hypothesis import given
 
 from pipeline.domain.failure import POLICIES
 from pipeline.domain.gate import (
+    ANSWERED,
+    DOCUMENTS_TO_OPEN,
     EXCUSED,
     OUTAGES_TO_OPEN,
     REJECTIONS_TO_OPEN,
@@ -37,8 +39,15 @@ def later(seconds):
     return NOW + timedelta(seconds=seconds)
 
 
-def after(gate, code, seconds=0.0, pause=0.0):
-    return failed(gate, code, later(seconds), pause=pause, lease=LEASE)
+def after(gate, code, seconds=0.0, pause=0.0, document=None, started=None):
+    """Every failure is another document's, unless it is named, and ends as soon as it has started."""
+    name = document or f"doc-{gate.outages}-{seconds}"
+    started_at = later(seconds if started is None else started)
+    return failed(gate, code, name, started_at, later(seconds), pause=pause, lease=LEASE)
+
+
+def success(gate, seconds=0.0):
+    return succeeded(gate, later(seconds), later(seconds))
 
 
 @pytest.mark.parametrize("code", TABLE)
@@ -54,6 +63,14 @@ def test_a_code_opens_the_breaker_after_as_many_in_a_row_as_the_table_says(code)
     assert excuses(Gate(opened_at=NOW, opened_for="provider_auth", probe_at=NOW), code) == excused
 
 
+@pytest.mark.parametrize("documents", [1, 2, 3, 4])
+def test_outages_of_one_or_two_documents_only_are_the_documents_own(documents):
+    gate = Gate()
+    for number in range(20):
+        gate = after(gate, "provider_unavailable", number, document=f"doc-{number % documents}")
+        assert (gate.opened_at is not None) == (documents >= DOCUMENTS_TO_OPEN and number + 1 >= OUTAGES_TO_OPEN)
+
+
 @pytest.mark.parametrize("code", TABLE)
 def test_a_success_in_between_ends_a_run(code):
     needed, _ = TABLE[code]
@@ -63,13 +80,13 @@ def test_a_success_in_between_ends_a_run(code):
     for _ in range(4):
         for _ in range((needed or 3) - 1):
             gate = after(gate, code)
-        gate = succeeded(gate, NOW)
+        gate = success(gate)
         assert gate == Gate()
 
 
 def test_an_open_breaker_stays_open_for_what_opened_it_and_when():
     gate = after(Gate(), "provider_auth")
-    for code in POLICIES:
+    for code in POLICIES.keys() - ANSWERED:
         assert after(gate, code, 5).opened_for == "provider_auth"
         assert after(gate, code, 5).opened_at == NOW
         assert after(gate, code, 5).probe_at == gate.probe_at
@@ -77,14 +94,35 @@ def test_an_open_breaker_stays_open_for_what_opened_it_and_when():
 
 @pytest.mark.parametrize("seconds", [-5, 0])
 def test_a_success_that_began_before_the_breaker_opened_says_nothing_of_it(seconds):
-    gate = after(Gate(outages=3, rejections=1), "quota_exhausted")
-    assert succeeded(gate, later(seconds)) == replace(gate, outages=0, rejections=0)
+    gate = after(Gate(outages=3, rejections=1, outage_documents=("a", "b")), "quota_exhausted")
+    assert success(gate, seconds) == replace(gate, outages=0, rejections=0, outage_documents=())
 
 
 def test_a_success_that_began_later_closes_the_breaker_and_leaves_a_pause_alone():
     gate = replace(after(Gate(), "quota_exhausted"), probes=3)
     gate = after(gate, "rate_limited", 1, pause=30.0)
-    assert succeeded(gate, later(2)) == Gate(paused_until=later(31), error_code="rate_limited")
+    assert success(gate, 2) == Gate(paused_until=later(31), error_code="rate_limited", closed_at=later(2))
+
+
+@pytest.mark.parametrize("code", sorted(ANSWERED))
+def test_an_answer_that_does_not_hold_still_shows_that_the_provider_is_there(code):
+    gate = after(Gate(), "quota_exhausted", 1)
+    assert after(gate, code, 5, started=0) == gate
+    assert after(gate, code, 5).opened_at is None
+    rejected = Gate(opened_at=NOW, opened_for="provider_rejected", probe_at=NOW, rejections=3)
+    assert after(rejected, code, 5) == rejected
+    assert after(Gate(outages=4, outage_documents=("a",)), code) == Gate()
+
+
+@pytest.mark.parametrize("code", ["quota_exhausted", "provider_auth", "provider_unavailable"])
+def test_what_began_before_the_breaker_closed_does_not_open_it_again(code):
+    gate = success(after(Gate(), "provider_auth"), 10)
+    for number in range(9):
+        gate = after(gate, code, 20, started=9, document=f"doc-{number}")
+    assert (gate.opened_at, gate.outages) == (None, 0)
+    for number in range(OUTAGES_TO_OPEN):
+        gate = after(gate, code, 20, started=11, document=f"doc-{number}")
+    assert gate.opened_for == code
 
 
 def test_a_longer_pause_that_stands_stays():
@@ -110,10 +148,13 @@ def test_whatever_the_order_a_run_opens_it_and_only_a_later_success_closes_it(en
     is_open = False
     for second, code in enumerate(ends):
         if code is None:
-            gate, run, is_open = succeeded(gate, later(second + 0.5)), dict.fromkeys(run, 0), False
+            gate, run, is_open = success(gate, second + 0.5), dict.fromkeys(run, 0), False
         else:
             gate = after(gate, code, second)
             run[code] = run.get(code, 0) + 1
+            if code in ANSWERED:
+                run["provider_unavailable"] = 0
+                is_open &= gate.opened_for == "provider_rejected"
             is_open |= code in {"quota_exhausted", "provider_auth"}
             is_open |= run["provider_unavailable"] >= OUTAGES_TO_OPEN or run["provider_rejected"] >= REJECTIONS_TO_OPEN
             assert excuses(gate, code) == (is_open and code in EXCUSED)
