@@ -38,7 +38,7 @@ _IN_MEMORY: Final = 1 << 20
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DiffHeader(_Frozen):
@@ -158,7 +158,7 @@ class Difference:
         was, now = from_json(old.actions_json), from_json(new.actions_json)
         result_is_the_same = new._replace(actions_json=old.actions_json) == old
         if not result_is_the_same or list(map(_fixed, was)) != list(map(_fixed, now)):
-            self._note("rows", RowChange(document_id=new.document_id, from_=_end(old), to=_end(new)))
+            self._note("rows", _row_change(old, new))
             return
         for before, after in zip(was, now, strict=True):
             if before != after:
@@ -214,16 +214,26 @@ def _fixed(action: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in action.items() if name not in _STANDING}
 
 
-def _end(record: ManifestRecord) -> End:
-    return End.model_validate({"state": record.state, "error_code": record.error_code})
+def _row_change(old: ManifestRecord, new: ManifestRecord) -> RowChange:
+    return RowChange.model_validate({"document_id": new.document_id, "from": _end(old), "to": _end(new)})
+
+
+def _end(record: ManifestRecord) -> dict[str, str | None]:
+    return {"state": record.state, "error_code": record.error_code}
 
 
 def _disposition_change(document_id: str, before: dict[str, Any], after: dict[str, Any]) -> DispositionChange:
     old_key, key = before["action_key"], after["action_key"]
-    return DispositionChange(
-        document_id=document_id,
-        action_key=key,
-        from_=Standing(disposition=before["disposition"], reasons=before["reasons"]),
-        to=Standing(disposition=after["disposition"], reasons=after["reasons"]),
-        replaces=None if old_key == key else old_key,
+    return DispositionChange.model_validate(
+        {
+            "document_id": document_id,
+            "action_key": key,
+            "from": _standing(before),
+            "to": _standing(after),
+            "replaces": None if old_key == key else old_key,
+        }
     )
+
+
+def _standing(action: dict[str, Any]) -> dict[str, Any]:
+    return {"disposition": action["disposition"], "reasons": action["reasons"]}

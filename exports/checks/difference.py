@@ -1,4 +1,7 @@
-"""The diff to the superseded export: well formed line by line, and what it says of now is what rows and actions say."""
+"""The diff to the superseded export: well formed line by line, and what it says of now is what rows and actions say.
+
+It names each thing once: a document has another result or its actions stand otherwise, a key came, went or changed.
+"""
 
 from typing import Final, Literal
 
@@ -33,6 +36,8 @@ class DiffCheck:
         self._findings = findings
         #: how many sections have ended
         self._section = 0
+        #: the hashes of the documents and keys that were named
+        self._named: set[int] = set()
         self._due: Literal["beginning", "entry", "ending", "either", "nothing"] = "beginning"
 
     def take(self, number: int, line: bytes) -> None:
@@ -87,18 +92,24 @@ class DiffCheck:
             self._findings.add(place, "is not an action key of the cf1 scheme")
         elif (key in self._merged.keys) == (section == "removed"):
             self._findings.add(place, f"the action key {key} is {section} and {self._stands(key)}")
+        else:
+            self._name("action key", key, place)
 
     def _check_row(self, change: RowChange, place: str) -> None:
         document = self._rows.documents.get(change.document_id)
         if document is None or (document.state, document.error_code) != (change.to.state, change.to.error_code):
             self._findings.add(place, f"document {change.document_id} did not end so")
+        else:
+            self._name("document", change.document_id, place)
 
     def _check_disposition(self, change: DispositionChange, place: str) -> None:
-        action = self._rows.actions.get(change.action_key)
-        if change.document_id not in self._rows.documents:
-            self._findings.add(place, f"names document {change.document_id}, which is no row")
-        elif action is None or action.disposition != change.to.disposition:
-            self._findings.add(place, f"an action of document {change.document_id} does not stand so")
+        document_id = change.document_id
+        if document_id not in self._rows.documents:
+            self._findings.add(place, f"names document {document_id}, which is no row")
+        elif hash(("document", document_id)) in self._named:
+            self._findings.add(place, f"document {document_id} has another result: its actions are no news")
+        elif not self._rows.take_standing(document_id, change.action_key, change.to):
+            self._findings.add(place, f"an action of document {document_id} does not stand so, or was named before")
 
     def _check_replaced(self, change: Replaced, place: str) -> None:
         for key, stands in ((change.action_key, False), (change.by, True)):
@@ -106,6 +117,14 @@ class DiffCheck:
                 self._findings.add(place, "an action key is not of the cf1 scheme")
             elif (key in self._merged.keys) != stands:
                 self._findings.add(place, f"the action key {key} was replaced wrongly: it {self._stands(key)}")
+        if is_key(change.action_key):
+            self._name("action key", change.action_key, place)
+
+    def _name(self, kind: str, name: str, place: str) -> None:
+        number = hash((kind, name))
+        if number in self._named:
+            self._findings.add(place, f"the {kind} {name} was named before")
+        self._named.add(number)
 
     def _stands(self, key: str) -> str:
         return "stands in the merged set" if key in self._merged.keys else "is not in the merged set"

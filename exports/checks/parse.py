@@ -30,7 +30,7 @@ def parse(model: type[Model], line: bytes, place: str, findings: Findings) -> Mo
             findings.add(place, _fault(fault["type"], fault["loc"], fault["msg"]))
         return None
     # What is written as we write it holds no key twice: the slow look is for other writers' lines.
-    if parsed.model_dump_json().encode() != line and (wrong := _not_plain(line)) is not None:
+    if parsed.model_dump_json(by_alias=True).encode() != line and (wrong := _not_plain(line)) is not None:
         findings.add(place, wrong)
         return None
     return parsed

@@ -1,7 +1,7 @@
 """The manifest: exactly one row per input, each sound in itself, together what the seal counts.
 
 Of each document its account, state and code are kept, of each action key its place: the merged set is
-held against them.
+held against them. Where there is a diff to come, each action's standing is kept too, as a number.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from exports.checks.actions import check_action
 from exports.checks.findings import Findings
 from exports.checks.parse import parse
 from exports.checks.quotes import QuoteCheck
+from exports.diff import Standing
 from exports.seal import MANIFEST, Seal
 from pipeline.domain.actions import CrmAction, Disposition
 from pipeline.domain.results import ManifestRow
@@ -51,6 +52,7 @@ class RowCheck:
         self.lines = 0
         self.documents: dict[str, Document] = {}
         self.actions: dict[str, RowAction] = {}
+        self._standings: Counter[int] = Counter()
 
     def take(self, number: int, line: bytes) -> None:
         """Check the line that is number `number`, counted from 1."""
@@ -76,6 +78,14 @@ class RowCheck:
                 self._findings.add(place, f"quotes document {document_id}, which is no row of its account")
         if self._seal is not None:
             self._hold_against(self._seal)
+
+    def take_standing(self, document_id: str, action_key: str, standing: Standing) -> bool:
+        """Whether the document has an action of that key which stands so; each action answers once."""
+        number = _number(document_id, action_key, standing.disposition, standing.reasons)
+        if not self._standings[number]:
+            return False
+        self._standings[number] -= 1
+        return True
 
     def _check_place(self, row: ManifestRow, place: str) -> None:
         if row.position != self._due:
@@ -112,6 +122,9 @@ class RowCheck:
         known = self.actions.setdefault(action.action_key, RowAction(number, action.disposition))
         if known.disposition != action.disposition:
             self._findings.add(place, f"an action has another disposition than in {known.place}")
+        if self._seal is not None and self._seal.supersedes is not None:
+            number = _number(row.document_id, action.action_key, action.disposition, action.reasons)
+            self._standings[number] += 1
         for quote in action.evidence:
             if quote.document_id != row.document_id:
                 self._quoted_elsewhere.setdefault((quote.document_id, row.account_id), place)
@@ -130,3 +143,8 @@ class RowCheck:
     def _compare(self, field: str, sealed: int, found: int) -> None:
         if sealed != found:
             self._findings.add(MANIFEST, f"the seal says {field} {sealed}, the rows say {found}")
+
+
+def _number(*standing: object) -> int:
+    """What is said of an action, in one word of memory. Python salts its hashes: nobody can aim at a collision."""
+    return hash(standing)

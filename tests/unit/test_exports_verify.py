@@ -10,6 +10,7 @@ from exports_samples import TRANSCRIPTS, cancelled_job, completed_job, freeze, s
 
 from exports.checks import findings as findings_module
 from exports.checks import lines
+from exports.checks import parse as parse_module
 from exports.seal import ACTIONS, DIFF, MANIFEST, REPORT, SEAL, SEALED
 from exports.verify import Verified, verify
 from pipeline.domain.documents import Transcript
@@ -442,6 +443,40 @@ TAMPERED_DIFFS = {
         "an action of document acme/monday.txt",
     ),
     "an unknown row": (b'"acme/monday', b'"acme/never', "names document acme/never.txt, which is no row"),
+    "another reason": (
+        STANDS + b',"reasons":["quote_not_found"]',
+        STANDS + b',"reasons":["group_incomplete"]',
+        "an action of document acme/monday.txt does not stand so",
+    ),
+    "another documents action": (
+        b'"acme/monday.txt","action_key"',
+        b'"zeta/first.txt","action_key"',
+        "an action of document zeta/first.txt does not stand so",
+    ),
+    "from by the name that only we use": (b'"from":', b'"from_":', "diff.json:2: from: Field required"),
+    "a document twice": (
+        ENDED + b"}\n",
+        ENDED
+        + b'},\n{"document_id":"acme/tuesday.txt","from":{"state":"failed","error_code":"expired"},'
+        + ENDED
+        + b"}\n",
+        "diff.json:3: the document acme/tuesday.txt was named before",
+    ),
+    "an action of a document whose result is another": (
+        b'"acme/monday.txt","action_key"',
+        b'"acme/tuesday.txt","action_key"',
+        "document acme/tuesday.txt has another result: its actions are no news",
+    ),
+    "a key added and changed": (
+        b'],"changed":[\n',
+        f'],"changed":[\n"{TUESDAY}",\n'.encode(),
+        f"diff.json:11: the action key {TUESDAY} was named before",
+    ),
+    "a key removed twice": (
+        b'],"removed":[\n',
+        f'],"removed":[\n"{UNKNOWN_KEY}",\n"{UNKNOWN_KEY}"\n'.encode(),
+        f"diff.json:11: the action key {UNKNOWN_KEY} was named before",
+    ),
     "a key of another scheme": (TUESDAY.encode(), b"said", "diff.json:8: is not an action key of the cf1 scheme"),
     "an added key that is not there": (TUESDAY.encode(), UNKNOWN_KEY.encode(), "is added and is not in the merged set"),
     "a removed key that is there": (
@@ -464,6 +499,21 @@ TAMPERED_DIFFS = {
     "a comma before the end": (b"null}}\n]", b"null}},\n]", "diff.json:3: line: Invalid JSON"),
     "no end": (b"]}\n", b"", "diff.json: breaks off before its end"),
 }
+
+
+def test_an_action_stands_once_in_the_diff(successor):
+    rows = (successor / DIFF).read_bytes().splitlines(keepends=True)
+    write(successor, DIFF, b"".join([*rows[:4], *rows[3:]]))
+    assert problems(successor) == [
+        "diff.json:5: an action of document acme/monday.txt does not stand so, or was named before"
+    ]
+
+
+def test_a_diff_as_it_was_frozen_needs_no_second_look_for_keys_that_stand_twice(successor, monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(parse_module, "_not_plain", looked_at.append)
+    verify(successor)
+    assert looked_at == [(successor / SEAL).read_bytes()]  # indented, for people
 
 
 @pytest.mark.parametrize("tampering", TAMPERED_DIFFS)
