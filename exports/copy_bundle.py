@@ -1,12 +1,18 @@
 """The verified copy of a frozen bundle for `--out`: the user's folder with the latest bundle of the job they ran.
 
 Only a bundle's own files are ever written or replaced there, one rename each and the seal last, so whoever sees the
-new seal sees the new files. A copy that was interrupted goes on where it stopped.
+new seal sees the new files. A copy that was interrupted goes on where it stopped; the next one
+removes what a killed one left.
 """
 
+import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -14,6 +20,9 @@ from pydantic import ValidationError
 from exports.durable import make_folder, sync
 from exports.seal import DIFF, FILES, SEAL, Seal, sha256_of
 from pipeline.errors import ExportError, InvalidRequest
+
+#: The names that `_copy` gives to what it writes.
+_PART: Final = re.compile(rf"\.({'|'.join(map(re.escape, FILES))})\.[0-9a-f]{{32}}\.tmp")
 
 
 def copy_bundle(source: Path, out: Path) -> None:
@@ -26,10 +35,11 @@ def copy_bundle(source: Path, out: Path) -> None:
         wanted = _wanted(source)
         _check_place(out, wanted)
         make_folder(out)
-        _remove_diff(out, wanted)
-        for name, sha256 in wanted.items():
-            _copy(source / name, out / name, sha256)
-        sync(out)
+        with _locked(out):
+            _remove_diff(out, wanted)
+            for name, sha256 in wanted.items():
+                _copy(source / name, out / name, sha256)
+            sync(out)
     except OSError as error:
         raise ExportError(f"copying {source} to {out}: {error.strerror or error}") from error
 
@@ -69,6 +79,30 @@ def _check_place(out: Path, wanted: Mapping[str, str]) -> None:
         hidden = path.name.startswith(".")
         if not hidden and not _has(path, wanted.get(path.name)):
             raise InvalidRequest(f"{out} holds {path.name} and no bundle: name an empty folder, or a bundle's")
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Share the folder's lock with other copies. Who finds it free copies alone: each part there is a killed copy's.
+
+    An age would not tell: a killed delivery is made again within seconds, and then never again.
+    """
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # another copies, or the disk knows no locks: nothing is removed
+            flock(folder, LOCK_EX | LOCK_NB)
+            _remove_parts(out)
+        with suppress(OSError):
+            flock(folder, LOCK_SH)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _remove_parts(out: Path) -> None:
+    for path in out.iterdir():
+        if _PART.fullmatch(path.name):
+            path.unlink()
 
 
 def _remove_diff(out: Path, wanted: Mapping[str, str]) -> None:

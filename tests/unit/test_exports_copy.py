@@ -1,11 +1,17 @@
 """`--out` gets the latest bundle of the job one ran, and nothing of one's own is lost."""
 
+import os
+from fcntl import LOCK_SH, flock
+
 import pytest
 from exports_samples import cancelled_job, completed_job, files, freeze, successor_job
 
 from exports.copy_bundle import check_out, copy_bundle
-from exports.seal import DIFF, MANIFEST, REPORT, SEAL
+from exports.seal import DIFF, FILES, MANIFEST, REPORT, SEAL
 from pipeline.errors import ExportError, InvalidRequest
+
+PARTS = [f".{name}.{'0123456789abcdef' * 2}.tmp" for name in FILES]
+NOT_OURS = [".note.tmp", f".note.{'0' * 32}.tmp", ".seal.json.tmp"]
 
 
 @pytest.fixture
@@ -67,6 +73,27 @@ def test_an_interrupted_copy_goes_on(source, out):
     (out / REPORT).unlink()
     copy_bundle(source, out)
     assert files(out) == files(source)
+
+
+def test_what_a_killed_copy_left_is_removed_and_nothing_else(source, out):
+    out.mkdir(parents=True)
+    for name in (*PARTS, *NOT_OURS):
+        (out / name).write_bytes(b"cut")
+    copy_bundle(source, out)
+    assert files(out) == files(source) | dict.fromkeys(NOT_OURS, b"cut")
+
+
+def test_what_another_copy_is_writing_now_stays(source, out):
+    out.mkdir(parents=True)
+    for name in PARTS:
+        (out / name).write_bytes(b"half")
+    other = os.open(out, os.O_RDONLY)
+    try:
+        flock(other, LOCK_SH)
+        copy_bundle(source, out)
+    finally:
+        os.close(other)
+    assert files(out) == files(source) | dict.fromkeys(PARTS, b"half")
 
 
 def test_an_empty_folder_and_hidden_files_are_no_obstacle(source, out):
