@@ -76,9 +76,9 @@ def check_request(to: str, key: str | None) -> str:
 
 
 def deliver_as_asked(ledger: Ledger, export_dir: Path, job_id: UUID) -> None:
-    """Bring the job's export to where its submitter wanted it, under the job's own key; once, and one at a time.
+    """Bring the job's export to where its submitter wanted it; once, and one at a time. Raises as `deliver` does.
 
-    Raises as `deliver` does.
+    Its key is made of export and place: a key that somebody chose could be another delivery's already.
     """
     with ledger.try_lock(f"deliver:{job_id}") as got:
         if not got:
@@ -87,7 +87,7 @@ def deliver_as_asked(ledger: Ledger, export_dir: Path, job_id: UUID) -> None:
             wanted = receipts.destination(tx, job_id)
         if wanted.uri is None or wanted.arrived:
             return
-        deliver(ledger, export_dir, job_id, wanted.uri, wanted.key)
+        deliver(ledger, export_dir, job_id, wanted.uri)
         with ledger.transaction() as tx:
             jobs.lock(tx, job_id)
             receipts.arrive(tx, job_id)

@@ -21,18 +21,17 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a job's export goes by itself, if anywhere; under which key, and whether it has got there."""
+    """Where a job's export goes by itself, if anywhere, and whether it has got there."""
 
     workspace: str
     uri: str | None
-    key: str
     arrived: bool
 
 
 def destination(tx: Transaction, job_id: UUID) -> Destination:
     """What the job's submitter asked for. Raises NotFound."""
     row = tx.exec_driver_sql(
-        "SELECT workspace, deliver_to, idempotency_key, delivered_at IS NOT NULL FROM jobs WHERE job_id = %s",
+        "SELECT workspace, deliver_to, delivered_at IS NOT NULL FROM jobs WHERE job_id = %s",
         (job_id,),
     ).one_or_none()
     if row is None:

@@ -3,11 +3,13 @@
 import tempfile
 from datetime import date
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from crew import wait_for
 
 from exports.verify import verify
+from pipeline.domain.receipts import default_key
 from pipeline.settings import Schedule
 from pipeline.stages.nightly import nightly
 from pipeline.transcripts.batch import read_paths
@@ -39,16 +41,20 @@ def receipts(desk):
     return desk.query("SELECT uri, key, export_id::text FROM receipts")
 
 
+def receipt(place, export_id):
+    return (place.as_uri(), default_key(UUID(export_id), place.as_uri()), export_id)
+
+
 def arrived(desk):
     return desk.query("SELECT 1 FROM jobs WHERE delivered_at IS NOT NULL")
 
 
-def test_a_nightly_runs_export_is_delivered_with_the_runs_key(start, place):
+def test_a_nightly_runs_export_is_delivered_with_a_key_of_export_and_place(start, place):
     desk, job_id = start()
     bundle = desk.bundle(job_id)
     wait_for(lambda: arrived(desk))
     export_id = bundle.seal["export_id"]
-    assert receipts(desk) == [(place.as_uri(), "nightly-north-2026-03-29", export_id)]
+    assert receipts(desk) == [receipt(place, export_id)]
     assert verify(place / export_id).rows == 2
     for path in bundle.folder.iterdir():
         assert (place / export_id / path.name).read_bytes() == path.read_bytes()
@@ -68,7 +74,7 @@ def test_kill_9_of_the_control_worker_between_the_copy_and_the_receipt(crew, sta
     assert receipts(desk) == []
     crew.control.start()
     wait_for(lambda: arrived(desk))
-    assert receipts(desk) == [(place.as_uri(), "nightly-north-2026-03-29", export_id)]
+    assert receipts(desk) == [receipt(place, export_id)]
     assert {path.name: path.stat().st_ino for path in (place / export_id).iterdir()} == copied
 
 

@@ -5,6 +5,8 @@ CALLFOLD_TEST_DATABASE_URL names one that may create databases.
 """
 
 import os
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -89,6 +91,22 @@ def bench(ledger, settings):
     yield make
     for one in made:
         one.leases.stop()
+
+
+@pytest.fixture
+def folder():
+    with tempfile.TemporaryDirectory(prefix="callfold-") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def call(database, folder):
+    """Runs a command in a process of its own, on this test's ledger and the data folder `folder`/data."""
+    env = {**os.environ, **_NO_BROKER, "DATABASE_URL": database, "CALLFOLD_DATA_DIR": str(folder / "data")}
+    command = (sys.executable, "-c", "from pipeline.cli.main import app; app()")
+    return lambda *arguments: subprocess.run(
+        [*command, *map(str, arguments)], env=env, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture

@@ -1,14 +1,9 @@
 """An export is delivered once under a key, whole, and the receipt proves it."""
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -21,6 +16,7 @@ from exports.freeze import folder_of, freeze
 from exports.seal import MANIFEST, SEAL
 from exports.verify import verify
 from pipeline.cli.checkup import _stuck
+from pipeline.domain.receipts import default_key
 from pipeline.errors import DeliveryRefused, ExportMismatch, InvalidRequest, NotFound, StaleArrow
 from pipeline.ledger import receipts, views
 from pipeline.stages.amend import amend
@@ -30,12 +26,6 @@ from pipeline.stages.reconcile import reconcile
 from pipeline.stages.submit import submit
 
 LEASE = 60.0
-
-
-@pytest.fixture
-def folder():
-    with tempfile.TemporaryDirectory(prefix="callfold-") as name:
-        yield Path(name)
 
 
 @pytest.fixture
@@ -230,22 +220,35 @@ def test_a_freeze_that_was_asked_for_often_leaves_its_delivery_its_own_grace(led
     assert rows(ledger, "SELECT nudges, nudged_at FROM jobs") == [(0, None)]
 
 
-def test_a_jobs_own_delivery_has_the_jobs_key(ledger, wanted, data, to):
+def test_a_jobs_own_delivery_has_the_key_of_export_and_place(ledger, wanted, data, to):
     deliver_as_asked(ledger, data, wanted)
     with ledger.statement() as tx:
         (receipt,) = receipts.of_job(tx, wanted)
         assert receipts.destination(tx, wanted).arrived
-    assert (receipt.key, receipt.uri) == ("nightly-emea", to)
+    assert (receipt.key, receipt.uri) == (default_key(receipt.export_id, to), to)
     deliver_as_asked(ledger, data, wanted)
     assert value(ledger, "SELECT count(*) FROM receipts") == 1
 
 
 def test_a_jobs_delivery_that_was_killed_after_its_receipt_is_only_marked(ledger, wanted, data, to):
-    receipt = deliver(ledger, data, wanted, to, "nightly-emea").receipt
+    receipt = deliver(ledger, data, wanted, to).receipt
     deliver_as_asked(ledger, data, wanted)
     with ledger.statement() as tx:
         assert receipts.of_job(tx, wanted) == [receipt]
         assert receipts.destination(tx, wanted).arrived
+
+
+@pytest.mark.parametrize("same_export", [False, True])
+def test_a_jobs_key_that_a_person_used_by_hand_keeps_nothing_from_where_it_is_wanted(
+    ledger, completed, wanted, data, to, folder, same_export
+):
+    by_hand = deliver(ledger, data, wanted if same_export else completed(), (folder / "other").as_uri(), "nightly-emea")
+    deliver_as_asked(ledger, data, wanted)
+    with ledger.statement() as tx:
+        (receipt,) = set(receipts.of_job(tx, wanted)) - {by_hand.receipt}
+        assert receipts.destination(tx, wanted).arrived
+    assert receipt.uri == to
+    assert verify(folder / "crm in" / str(receipt.export_id)).rows == 1
 
 
 def test_two_deliverers_of_one_job_leave_one_receipt(ledger, wanted, data):
@@ -270,8 +273,7 @@ def test_a_successors_export_goes_where_its_predecessors_went_into_a_folder_of_i
     freeze(ledger, data, successor)
     deliver_as_asked(ledger, data, successor)
     assert {verify(place).rows for place in (folder / "crm in").iterdir()} == {1}
-    keys = rows(ledger, "SELECT key FROM receipts ORDER BY key")
-    assert keys == [("nightly-emea",), (f"retry-{wanted}-v2",)]
+    assert value(ledger, "SELECT count(*) FROM receipts") == 2
 
 
 def test_a_job_that_is_wanted_nowhere_is_brought_nowhere(ledger, completed, data):
@@ -284,16 +286,6 @@ def test_a_job_that_is_wanted_nowhere_is_brought_nowhere(ledger, completed, data
 
 
 # The command.
-
-
-@pytest.fixture
-def call(database, folder):
-    """Runs a command in a process of its own."""
-    env = {**os.environ, "DATABASE_URL": database, "CALLFOLD_DATA_DIR": str(folder / "data")}
-    command = (sys.executable, "-c", "from pipeline.cli.main import app; app()")
-    return lambda *arguments: subprocess.run(
-        [*command, *map(str, arguments)], env=env, capture_output=True, text=True, check=False
-    )
 
 
 def test_the_command_prints_the_receipt_and_status_shows_it(call, completed, to):
@@ -324,4 +316,4 @@ def test_the_commands_refusals_have_their_codes(call, ledger, settings, complete
 def test_status_says_where_an_export_is_still_to_go(call, wanted, to):
     assert f"to be delivered to {to}\n" in call("status", wanted).stdout
     asked = json.loads(call("status", wanted, "--json").stdout)["delivery"]
-    assert asked == {"workspace": "default", "uri": to, "key": "nightly-emea", "arrived": False}
+    assert asked == {"workspace": "default", "uri": to, "arrived": False}
