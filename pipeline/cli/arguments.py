@@ -40,6 +40,7 @@ Deadline = Annotated[
     int | None,
     typer.Option(metavar="SECONDS", help="When open documents expire: a day unless told.", show_default=False),
 ]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 4 when a document has no result.")]
 
 
 def options(

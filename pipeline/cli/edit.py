@@ -22,4 +22,5 @@ def edit(
     if as_json:
         screen.answer(view)
         return
-    screen.line(f"edited: deadline {view.expires_at:%Y-%m-%d %H:%M:%S} UTC; callfold status {job_id}")
+    until = f"deadline {view.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+    screen.line(f"edited: concurrency {view.concurrency}, {until}; callfold status {job_id}")

@@ -13,6 +13,7 @@ import typer
 from pipeline.cli import screen
 from pipeline.errors import BundleInvalid, CallfoldError, InvalidRequest, Problem
 
+CANCELLED: Final = 1
 STRICT: Final = 4
 
 _EXIT_CODES: Final = {"invalid_request": 2, "not_found": 2, "conflict": 3, "key-reused-for-other-export": 3}

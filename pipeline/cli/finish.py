@@ -4,11 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
+import typer
+
 from exports.copy_bundle import copy_bundle
 from exports.freeze import folder_of, freeze
 from exports.notify import notify
 from exports.seal import Seal
-from pipeline.cli import dispatch, programs, results, screen, waiting
+from pipeline.cli import dispatch, failures, programs, results, screen, waiting
 from pipeline.errors import LedgerUnavailable
 from pipeline.ledger import exports
 from pipeline.ledger import reconcile as due
@@ -23,14 +25,24 @@ from pipeline.stages.submit import Submitted
 Request = Callable[[Ledger], Submitted]
 
 
-def finish(settings: Settings, request: Request, out: Path, *, as_json: bool) -> Seal:
-    """Bring the request's job to its end, copy its bundle to `out` and show it. Interrupted, it can be called again."""
+def finish(settings: Settings, request: Request, out: Path, *, strict: bool, as_json: bool) -> None:
+    """Bring the request's job to its end, copy its bundle to `out` and show it. Interrupted, it can be called again.
+
+    Ends the command with 1 where the job was cancelled, with 4 where `strict` is asked and a document has no result.
+    """
     try:
         copy_bundle(_bundle(settings, request), out)
     except KeyboardInterrupt:
         screen.note("callfold: interrupted; the same command continues the job")
         raise
-    return results.show(out, as_json=as_json)
+    _end(results.show(out, as_json=as_json), strict=strict)
+
+
+def _end(seal: Seal, *, strict: bool) -> None:
+    if seal.job_state == "cancelled":
+        raise typer.Exit(failures.CANCELLED)
+    if strict and seal.counts.succeeded < seal.counts.total:
+        raise typer.Exit(failures.STRICT)
 
 
 def _bundle(settings: Settings, request: Request) -> Path:

@@ -8,6 +8,7 @@ import typer
 from exports.copy_bundle import check_out
 from pipeline.cli import arguments, dispatch, door, screen
 from pipeline.cli.finish import finish
+from pipeline.errors import InvalidRequest, Problem
 from pipeline.ledger import views
 from pipeline.ledger.connection import Ledger
 from pipeline.stages.amend import amend
@@ -30,23 +31,30 @@ def retry(
     concurrency: arguments.Concurrency = None,
     deadline: arguments.Deadline = None,
     out: Out = None,
+    strict: arguments.Strict = False,
     as_json: arguments.Json = False,
 ) -> None:
     """Amend a finished job: a new job carries what succeeded over and works on the rest with fresh budgets.
 
+    Its options are those that the job was given, its deadline counts anew; a concurrency that was edited stays.
     Without --out it is left to the workers of a stack that is up.
     """
+    if strict and out is None:
+        raise InvalidRequest([Problem("--strict", "waits for the end of the job: give --out, too")])
     settings = door.settings()
     changes = arguments.options(concurrency, None, None, deadline)
 
     def request(ledger: Ledger) -> Submitted:
         with ledger.statement() as tx:
             predecessor = views.find_job(tx, job)
-        return amend(ledger, settings, predecessor, code or (), changes)
+        successor = amend(ledger, settings, predecessor, code or (), changes)
+        if out is not None and not successor.created:
+            screen.note(f"callfold: {_said(successor)}")
+        return successor
 
     if out is not None:
         check_out(out)
-        finish(settings, request, out, as_json=as_json)
+        finish(settings, request, out, strict=strict, as_json=as_json)
         return
     urls = door.working_stack(settings)
     successor = request(Ledger(urls.database))
@@ -55,6 +63,10 @@ def retry(
     if as_json:
         screen.answer(successor)
         return
-    said = "retrying as" if successor.created else "the same retry came before:"
-    screen.line(f"{said} job {successor.job_id}, key {successor.key}")
+    screen.line(_said(successor))
     screen.line(f"callfold watch {successor.job_id}; callfold export {successor.job_id} --out DIR")
+
+
+def _said(successor: Submitted) -> str:
+    said = "retrying as" if successor.created else "the same retry came before:"
+    return f"{said} job {successor.job_id}, key {successor.key}"

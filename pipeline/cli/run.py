@@ -1,12 +1,9 @@
 """`callfold run`: transcripts in, one frozen bundle out; it starts what it needs and stops what it started."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from exports.copy_bundle import check_out
-from pipeline.cli import arguments, door, failures
+from pipeline.cli import arguments, door
 from pipeline.cli.finish import finish
 from pipeline.domain import options as job_options
 from pipeline.errors import InvalidRequest
@@ -24,7 +21,7 @@ def run(
     key: arguments.Key = None,
     profile: arguments.ProfileName = None,
     deadline: arguments.Deadline = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 when a document has no result.")] = False,
+    strict: arguments.Strict = False,
     as_json: arguments.Json = False,
 ) -> None:
     """Run a job to its end and copy its bundle to --out. Interrupted and run again, it continues the same job."""
@@ -37,11 +34,7 @@ def run(
     def request(ledger: Ledger) -> Submitted:
         return submit(ledger, settings, read_paths(paths, account), options, key)
 
-    seal = finish(settings, request, out, as_json=as_json)
-    if seal.job_state == "cancelled":
-        raise typer.Exit(1)
-    if strict and seal.counts.succeeded < seal.counts.total:
-        raise typer.Exit(failures.STRICT)
+    finish(settings, request, out, strict=strict, as_json=as_json)
 
 
 def _check_apart(out: Path, paths: list[Path]) -> None:

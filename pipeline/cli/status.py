@@ -32,8 +32,9 @@ def _print(
 ) -> None:
     job, counts = glance.job, glance.job.counts
     screen.line(f"job {job.job_id}, key {job.idempotency_key}")
-    deadline = f", deadline {job.expires_at:%Y-%m-%d %H:%M:%S} UTC" if counts.pending + counts.running else ""
-    screen.line(f"{job.state}; created {job.created_at:%Y-%m-%d %H:%M:%S} UTC{deadline}")
+    limits = f", deadline {job.expires_at:%Y-%m-%d %H:%M:%S} UTC, concurrency {job.concurrency}"
+    now = limits if counts.pending + counts.running else ""
+    screen.line(f"{job.state}; created {job.created_at:%Y-%m-%d %H:%M:%S} UTC{now}")
     screen.line(
         f"{counts.total} documents: {counts.succeeded} succeeded, {counts.failed} failed, {counts.skipped} skipped, "
         f"{counts.running} running, {counts.pending} pending"

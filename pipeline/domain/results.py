@@ -73,6 +73,7 @@ class ManifestRow(_Frozen):
 class JobView(_Frozen):
     """A job as callers see it. `waiting_for` says why nothing moves, where that is known.
 
+    `concurrency` and `expires_at` are what holds now, whatever the options were: both may have been edited.
     `predecessor` is the job that it amends, `successor` the one that amends it.
     """
 
@@ -83,6 +84,7 @@ class JobView(_Frozen):
     schema_version: Literal[1] = 1
     created_at: UtcTime
     expires_at: UtcTime
+    concurrency: int
     counts: Counts
     options: dict[str, str | int | float]
     usage: Usage

@@ -15,8 +15,9 @@ from pipeline.errors import InvalidRequest, NotFound
 from pipeline.ledger.connection import Transaction
 
 _JOB_VIEW = """
-SELECT job_id::text, idempotency_key, state, version, created_at, expires_at, total, pending, running, succeeded,
-       failed, skipped, options, same_content_as::text, input_tokens, output_tokens, cost_usd, predecessor::text,
+SELECT job_id::text, idempotency_key, state, version, created_at, expires_at, concurrency, total, pending, running,
+       succeeded, failed, skipped, options, same_content_as::text, input_tokens, output_tokens, cost_usd,
+       predecessor::text,
        (SELECT later.job_id::text FROM jobs AS later
          WHERE later.root_job_id = jobs.root_job_id AND later.export_version = jobs.export_version + 1) AS successor
   FROM jobs
@@ -57,6 +58,7 @@ def _view(row: Row[Any], waiting: str | None) -> JobView:
         version=row.version,
         created_at=row.created_at,
         expires_at=row.expires_at,
+        concurrency=row.concurrency,
         counts=counts,
         options=json.loads(row.options),
         usage=Usage(input_tokens=row.input_tokens, output_tokens=row.output_tokens, cost_usd=row.cost_usd),

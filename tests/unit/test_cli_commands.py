@@ -47,6 +47,7 @@ def test_every_command_explains_itself(command):
         (["status"], "Missing argument 'JOB'."),
         (["retry"], "Missing argument 'JOB'."),
         (["retry", "night", "--concurrency", "many"], "Invalid value for '--concurrency'"),
+        (["retry", "night", "--strict"], "--strict: waits for the end of the job: give --out, too"),
         (["run", ".", "--require", "some"], "Invalid value for '--require'"),
         (["run", ".", "--concurrency", "0"], "option concurrency: "),
         (["run", ".", "--deadline", "soon"], "Invalid value for '--deadline'"),
