@@ -5,6 +5,7 @@ Faults come at set numbers of final documents, so that the same seed gives the s
 
 import os
 from collections import Counter
+from contextlib import contextmanager
 from random import Random
 
 from crew import SLOTS, wait_for
@@ -26,6 +27,15 @@ def seed(default):
     return int(os.environ.get("CALLFOLD_CHAOS_SEED", default))
 
 
+#: What a run that stands still may wait for.
+STANDING = (
+    "SELECT state, alone, available_at, published_at, publishes, lease_until FROM items WHERE lane IS NOT NULL",
+    "SELECT * FROM gates",
+    "SELECT *, clock_timestamp() FROM reconciler",
+    "SELECT application_name, state, wait_event, state_change, pg_blocking_pids(pid) FROM pg_stat_activity",
+)
+
+
 class Chaos:
     """A job of `number` documents that the seed makes; `hire` sets the crew to work on them, `run` does it."""
 
@@ -43,7 +53,7 @@ class Chaos:
         """Run the job through so many rounds of faults; check rows, actions, calls and versions. Returns figures."""
         plan = self._plan(rounds, crew, desk, servers, broker)
         job_id = desk.submit(self._documents, concurrency=2 * SLOTS)
-        with desk.watched(job_id) as versions:
+        with desk.watched(job_id) as versions, _explained(desk):
             for settled, kind, fault in plan:
                 desk.until_settled(job_id, settled, PATIENCE_SECONDS, meanwhile=crew.tend)
                 print(f"{settled} final: {kind}")  # noqa: T201 - see above
@@ -112,6 +122,17 @@ class Chaos:
         applied = Counter(attempt.position for attempt in attempts if attempt.outcome == "succeeded")
         assert set(applied.values()) == {1}
         return len(asked), attempts
+
+
+@contextmanager
+def _explained(desk):
+    """Print how everything stands when the run fails: no second run stands still at the same point."""
+    try:
+        yield
+    except AssertionError:
+        for statement in STANDING:
+            print(statement, *desk.query(statement), sep="\n    ")  # noqa: T201 - see above
+        raise
 
 
 def stop_past_the_lease(member, desk):
