@@ -25,7 +25,7 @@ run: setup ## run the main job on examples/calls (PATHS=...) and write its bundl
 	@$(CALLFOLD) run $(PATHS) --out $(OUT)
 
 test: setup ## run all tests
-	@$(PY) -m pytest --numprocesses 2 --dist loadgroup $(PYTEST_FLAGS)
+	@$(PY) -m pytest --numprocesses 2 --dist loadfile $(PYTEST_FLAGS)
 
 test-crash: setup ## kill everything everywhere, and print the tables of docs/reliability.md
 	@$(PY) -m pytest tests/flow/crash $(PYTEST_FLAGS)

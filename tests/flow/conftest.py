@@ -5,6 +5,7 @@
 
 import os
 import tempfile
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -58,13 +59,21 @@ def crew(_crew, _ledger):
 
 
 @pytest.fixture(params=["redis", "rabbitmq"])
-def broker(request):
-    """The broker's URL; None stands for the embedded Redis."""
+def broker(request, _crew):
+    """The broker's URL; None stands for the embedded Redis.
+
+    The processes of `make test` have a Redis each, and take turns on the vhost: two crews would take each other's
+    messages.
+    """
     if request.param == "redis":
-        return None
+        yield None
+        return
     if "AMQP_URL" not in os.environ:
         pytest.skip("AMQP_URL names no RabbitMQ")
-    return os.environ["AMQP_URL"]
+    with Path(tempfile.gettempdir(), "callfold-tests-rabbitmq.lock").open("w") as turn:
+        flock(turn, LOCK_EX)
+        yield os.environ["AMQP_URL"]
+        _crew.dismiss()
 
 
 @pytest.fixture
