@@ -37,6 +37,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "worker_eta_task_limit": 100,
+        # After a broken connection Celery lowers the prefetch count and raises it again from the pool's threads, on the
+        # main thread's channel: on RabbitMQ each took the other's answer, and both waited for ever.
+        "worker_enable_prefetch_count_reduction": False,
         # ends a prefork child that hangs, a lease after its attempt; threads are drained (`tasks/drain.py`)
         "task_annotations": {"tasks.process": {"time_limit": settings.attempt_seconds + 2 * settings.lease_seconds}},
         "broker_transport_options": visibility | {"confirm_publish": True},

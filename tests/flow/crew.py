@@ -143,8 +143,9 @@ class Crew:
             self._members.popitem()[1].kill()
 
     def let_go(self, name):
-        """End one program for good."""
-        self._members.pop(name).kill()
+        """End one program for good, if it is still there."""
+        if name in self._members:
+            self._members.pop(name).kill()
 
     @property
     def process(self):
