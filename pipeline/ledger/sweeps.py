@@ -15,23 +15,19 @@ from pipeline.ledger.jobs import LockedJob
 SWEEP_SIZE = 1_000
 OPEN: Final = ["pending", "released", "running"]
 
+_CHOSEN = """
+       SELECT * FROM items
+        WHERE job_id = %(job)s AND state = ANY(%(states)s) AND (%(position)s::int IS NULL OR position = %(position)s)
+        ORDER BY position LIMIT %(limit)s FOR UPDATE"""
+
 # A statement of its own, for a start takes no job lock: the sweep must see the attempt of a start that it waited for.
-_LOCK = """
-SELECT count(*)
-  FROM (SELECT position FROM items
-         WHERE job_id = %(job)s AND state = ANY(%(states)s)
-           AND (%(position)s::int IS NULL OR position = %(position)s)
-         ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
-"""
+_LOCK = f"SELECT count(*) FROM ({_CHOSEN}) AS locked"
 
 # Numbered in position order: one version and one event each, in one statement.
-_SWEEP = """
+_SWEEP = f"""
 WITH swept AS (
     SELECT job_id, position, attempt_count, attempt_id, state, row_number() OVER (ORDER BY position) AS n
-      FROM (SELECT * FROM items
-             WHERE job_id = %(job)s AND state = ANY(%(states)s)
-               AND (%(position)s::int IS NULL OR position = %(position)s)
-             ORDER BY position LIMIT %(limit)s FOR UPDATE) AS locked
+      FROM ({_CHOSEN}) AS locked
 ), ended AS (
     UPDATE items
        SET state = %(state)s, version = items.version + 1, lane = NULL, dispatch_id = NULL, lease_until = NULL,
