@@ -1,10 +1,13 @@
 """How a command reaches the service: its settings, its ledger, and a stack that takes work."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
 from pipeline import logs
+from pipeline.domain.results import JobView
 from pipeline.errors import StackError
+from pipeline.ledger import views
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings, load
 from pipeline.stack import Stack, Urls, urls_of
@@ -32,6 +35,20 @@ def ledger(settings: Settings) -> Iterator[Ledger]:
         raise StackError(f"no ledger in {settings.data_dir} yet: `callfold run PATH` makes one, or set DATABASE_URL")
     with Stack.start(settings) as stack:
         yield Ledger(stack.urls.database)
+
+
+def changed(job: str, change: Callable[[Ledger, UUID], object]) -> JobView:
+    """Change a job by hand, and see what became of it.
+
+    What follows is not sent: reconcile asks for it within seconds, wherever workers run.
+    """
+    loaded = settings()
+    with ledger(loaded) as opened:
+        with opened.statement() as tx:
+            job_id = views.find_job(tx, job)
+        change(opened, job_id)
+        with opened.statement() as tx:
+            return views.job(tx, job_id, loaded.lease_seconds)
 
 
 def working_stack(settings: Settings) -> Urls:

@@ -1,7 +1,6 @@
 """`callfold edit`: other lanes or another deadline for a job that is not finished."""
 
 from pipeline.cli import arguments, door, screen
-from pipeline.ledger import views
 from pipeline.stages.edit import edit as edit_stage
 
 
@@ -12,15 +11,9 @@ def edit(
     as_json: arguments.Json = False,
 ) -> None:
     """Change an unfinished job's concurrency or deadline (seconds since it was submitted)."""
-    settings = door.settings()
-    with door.ledger(settings) as ledger:
-        with ledger.statement() as tx:
-            job_id = views.find_job(tx, job)
-        edit_stage(ledger, job_id, concurrency, deadline)
-        with ledger.statement() as tx:
-            view = views.job(tx, job_id, settings.lease_seconds)
+    view = door.changed(job, lambda ledger, job_id: edit_stage(ledger, job_id, concurrency, deadline))
     if as_json:
         screen.answer(view)
         return
     until = f"deadline {view.expires_at:%Y-%m-%d %H:%M:%S} UTC"
-    screen.line(f"edited: concurrency {view.concurrency}, {until}; callfold status {job_id}")
+    screen.line(f"edited: concurrency {view.concurrency}, {until}; callfold status {view.job_id}")

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from pipeline.cli import arguments, door, screen
-from pipeline.ledger import views
 from pipeline.stages.fail import fail as fail_stage
 
 
@@ -15,14 +14,7 @@ def fail(
     as_json: arguments.Json = False,
 ) -> None:
     """Fail an open document by hand, so that its job can end without it."""
-    settings = door.settings()
-    with door.ledger(settings) as ledger:
-        with ledger.statement() as tx:
-            job_id = views.find_job(tx, job)
-        # What follows is not sent: reconcile asks for it within seconds, wherever workers run.
-        fail_stage(ledger, job_id, document)
-        with ledger.statement() as tx:
-            view = views.job(tx, job_id, settings.lease_seconds)
+    view = door.changed(job, lambda ledger, job_id: fail_stage(ledger, job_id, document))
     if as_json:
         screen.answer(view)
         return
