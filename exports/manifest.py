@@ -29,8 +29,9 @@ def manifest_line(header: ExportHeader, record: ManifestRecord) -> bytes:
     )
     stored = f',"actions":{record.actions_json},"warnings":{record.warnings_json}'
     end = (
-        f',"usage":{{"input_tokens":{_number(record.input_tokens)},"output_tokens":{_number(record.output_tokens)},'
-        f'"cost_usd":{_money(record)}}},"model":{_text(record.model)}}}'
+        f',"usage":{{"input_tokens":{_number(record.input_tokens)},"cached_tokens":{_number(record.cached_tokens)},'
+        f'"output_tokens":{_number(record.output_tokens)},"cost_usd":{_money(record)},'
+        f'"unknown_calls":{record.unknown_calls}}},"model":{_text(record.model)}}}'
     )
     if "\n" in stored:
         raise ExportError(f"document {record.document_id}: its stored actions or warnings are not one line of JSON")

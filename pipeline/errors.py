@@ -7,7 +7,7 @@
     ├── JobNotTerminal           the job may not be frozen yet
     ├── DeliveryRefused          not-terminal, or key-reused-for-other-export
     ├── ItemFailure              one document's attempt ended without a result; carries an error code
-    ├── RateUsedUp               the profile's declared rates have no place for a call soon; nobody's failure
+    ├── GivenBack                a document has to wait for a later attempt; nobody's failure
     ├── LedgerError
     │   ├── StaleArrow           a guarded statement matched no row: state or attempt was another
     │   ├── LedgerUnavailable    PostgreSQL did not answer
@@ -116,14 +116,14 @@ class ItemFailure(CallfoldError):
         super().__init__(f"{error_code}: {detail}")
 
 
-class RateUsedUp(CallfoldError):
-    """The declared rates of `profile` have no place for a call within the time that a slot may sleep."""
+class GivenBack(CallfoldError):
+    """A document goes back and waits for a later attempt, uncharged; it is due after `seconds`."""
 
-    code = "rate_used_up"
+    code = "given_back"
 
-    def __init__(self, profile: str) -> None:
-        self.profile = profile
-        super().__init__(f"the declared rate of profile {profile!r} is used up: the document waits for its place")
+    def __init__(self, reason: str, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        super().__init__(f"{reason}: the document waits")
 
 
 class LedgerError(CallfoldError):

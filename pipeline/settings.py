@@ -6,7 +6,7 @@ Every field is documented in the README's settings table (a house test holds the
 import re
 from pathlib import Path
 from tomllib import TOMLDecodeError
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -14,10 +14,12 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
     SecretStr,
     ValidationError,
+    model_validator,
 )
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -70,10 +72,22 @@ def _redis(url: SecretStr) -> SecretStr:
     return url
 
 
+class Prices(BaseModel):
+    """What a provider takes, in US dollars for a million tokens; cached input costs as other input unless told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: NonNegativeFloat
+    output: NonNegativeFloat
+    cached_input: NonNegativeFloat | None = None
+
+
 class Profile(BaseModel):
     """How documents are summarized: which summarizer, counted with which tokenizer, up to which size and how fast.
 
-    The rates are those that the provider grants; all workers together keep to them. Tokens are those of the input.
+    The rates are those that the provider grants; all workers together keep to them. What follows `tokens_per_minute` is
+    for `openai_chat`: `context_tokens` holds one call's input and output, `output_tokens` caps its output, and a call
+    ends after `call_seconds`, or after `idle_seconds` without a byte. What is None is not sent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,6 +97,32 @@ class Profile(BaseModel):
     max_input_tokens: PositiveInt = 128_000
     requests_per_minute: PositiveFloat | None = None
     tokens_per_minute: PositiveFloat | None = None
+
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] | None = None
+    api_key: SecretStr | None = None
+    model: Annotated[str, Field(min_length=1)] | None = None
+    context_tokens: Annotated[int, Field(ge=2_000)] = 128_000
+    output_tokens: Annotated[int, Field(ge=64)] = 2_000
+    output_cap: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
+    structured_output: Literal["json_schema", "json_object_schema", "json_object", "none"] = "json_schema"
+    call_seconds: PositiveFloat = 180.0
+    connect_seconds: PositiveFloat = 5.0
+    idle_seconds: PositiveFloat = 60.0
+    prices: Prices | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: int | None = None
+    service_tier: Annotated[str, Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _can_be_called(self) -> Self:
+        if self.summarizer != "openai_chat":
+            return self
+        if self.model is None:
+            raise ValueError("openai_chat needs a model: name one")
+        if self.context_tokens < 5 * self.output_tokens:
+            raise ValueError("context_tokens must hold five times output_tokens, or parts of a long call do not fit")
+        return self
 
 
 class Schedule(BaseModel):

@@ -12,6 +12,7 @@ from pipeline.errors import StackError
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings, load
 from pipeline.stages.bench import Bench
+from pipeline.stages.keeper import Keeper
 from pipeline.stages.leases import Leases
 from pipeline.summarizers.registry import Summarizers
 
@@ -57,7 +58,9 @@ def _make() -> Bench:
     settings = load()
     ledger = ledger_for(settings, settings.process_slots)
     leases = Leases(ledger, settings.lease_seconds)
-    return Bench(ledger, settings, leases, Summarizers(settings), name(), hurried=lambda: _hurry[0] == 1)
+    return Bench(
+        ledger, settings, leases, Keeper(ledger), Summarizers(settings), name(), hurried=lambda: _hurry[0] == 1
+    )
 
 
 @worker_process_init.connect

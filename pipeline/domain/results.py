@@ -1,6 +1,7 @@
 """What comes back: a summarizer's Summary, and the rows and views that leave (contracts of section 7)."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -9,6 +10,8 @@ from pipeline.domain.documents import Id, Text, UtcTime, Warning
 
 ItemState = Literal["pending", "released", "running", "succeeded", "failed", "skipped"]
 JobState = Literal["accepted", "running", "completed", "cancelled"]
+
+_Number = TypeVar("_Number", int, float)
 
 #: What the ledger can hold of a count.
 _BIGINT = 2**63 - 1
@@ -19,11 +22,34 @@ class _Frozen(BaseModel):
 
 
 class Usage(_Frozen):
-    """Tokens, and money where it is known. None means unknown, which is not zero."""
+    """Tokens, and money where it is known. None means unknown, which is not zero.
+
+    Cached tokens are those of the input that the provider had read before. `unknown_calls` calls reported no usage:
+    the sums are at least so much.
+    """
 
     input_tokens: int | None = Field(None, ge=0, le=_BIGINT)
+    cached_tokens: int | None = Field(None, ge=0, le=_BIGINT)
     output_tokens: int | None = Field(None, ge=0, le=_BIGINT)
     cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+    unknown_calls: int = Field(0, ge=0, le=_BIGINT)
+
+    @classmethod
+    def total(cls, parts: Iterable[Self]) -> Self:
+        """The sum; a number that no part knows stays unknown."""
+        usages = list(parts)
+
+        def known(numbers: Iterable[_Number | None]) -> _Number | None:
+            present = [number for number in numbers if number is not None]
+            return sum(present, start=present[0] * 0) if present else None
+
+        return cls(
+            input_tokens=known(usage.input_tokens for usage in usages),
+            cached_tokens=known(usage.cached_tokens for usage in usages),
+            output_tokens=known(usage.output_tokens for usage in usages),
+            cost_usd=known(usage.cost_usd for usage in usages),
+            unknown_calls=sum(usage.unknown_calls for usage in usages),
+        )
 
 
 class Summary(_Frozen):
@@ -31,7 +57,6 @@ class Summary(_Frozen):
 
     summary: Text = Field(min_length=1)
     actions: tuple[ProposedAction, ...] = ()
-    usage: Usage = Usage()
     model: Text | None = None
     warnings: tuple[Warning, ...] = ()
 
@@ -110,8 +135,10 @@ class ManifestRecord(NamedTuple):
     actions_json: str
     warnings_json: str
     input_tokens: int | None
+    cached_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+    unknown_calls: int
     model: str | None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
 
 from pipeline.ledger.connection import Statement, Transaction, together
@@ -10,17 +11,30 @@ from pipeline.ledger.connection import Statement, Transaction, together
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a provider inside an attempt. `error_code` None: it gave what was asked. Unknown usage is None."""
+    """One request to a provider inside an attempt. `error_code` None: it gave what was asked. Unknown usage is None.
+
+    `latency_seconds` None: it is under way, or its process died. `condition` is the provider's, finer than the code.
+    """
 
     sequence: int
     step: str
-    error_code: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    latency_seconds: float
+    latency_seconds: float | None
     #: after the start of its attempt
     began_seconds: float
+    chunk: int = 0
+    covers: str | None = None
+    error_code: str | None = None
+    condition: str | None = None
+    reserved_tokens: int | None = None
+    reserved_usd: float | None = None
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    request_id: str | None = None
+    model: str | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +55,45 @@ class Attempt:
     calls: tuple[Call, ...] = ()
 
 
-_RECORD_CALLS = """
-INSERT INTO calls (attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds,
-                   began_seconds)
-SELECT %s, * FROM unnest(%s::int[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::float8[],
-                         %s::float8[])
-ON CONFLICT DO NOTHING
+_CALL_COLUMNS: LiteralString = """
+       sequence, step, latency_seconds, began_seconds, chunk, covers, error_code, condition, reserved_tokens,
+       reserved_usd, input_tokens, cached_tokens, output_tokens, cost_usd, request_id, model, service_tier,
+       system_fingerprint"""
+
+# A call that has ended stays as it is: what it took in place of its reservation is booked once.
+_RECORD_CALLS = f"""
+WITH recorded AS (
+    INSERT INTO calls AS call (attempt_id, {_CALL_COLUMNS})
+    SELECT %s, * FROM unnest(%s::int[], %s::text[], %s::float8[], %s::float8[], %s::int[], %s::text[], %s::text[],
+                             %s::text[], %s::bigint[], %s::float8[], %s::bigint[], %s::bigint[], %s::bigint[],
+                             %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
+    ON CONFLICT (attempt_id, sequence) DO UPDATE
+       SET error_code = excluded.error_code, condition = excluded.condition, input_tokens = excluded.input_tokens,
+           cached_tokens = excluded.cached_tokens, output_tokens = excluded.output_tokens,
+           cost_usd = excluded.cost_usd, request_id = excluded.request_id, model = excluded.model,
+           service_tier = excluded.service_tier, system_fingerprint = excluded.system_fingerprint,
+           latency_seconds = excluded.latency_seconds
+     WHERE call.latency_seconds IS NULL
+    RETURNING call.*
+)
+UPDATE budgets
+   SET tokens_taken = tokens_taken + difference.tokens, usd_taken = usd_taken + difference.usd
+  FROM (SELECT sum(coalesce(input_tokens + output_tokens, reserved_tokens) - reserved_tokens) AS tokens,
+               sum(coalesce(cost_usd, reserved_usd, 0) - coalesce(reserved_usd, 0)) AS usd
+          FROM recorded WHERE reserved_tokens IS NOT NULL) AS difference
+ WHERE job_id = (SELECT job_id FROM attempts WHERE attempt_id = %s) AND difference.tokens IS NOT NULL
 """
 
 
 def record_calls(tx: Transaction, attempt_id: UUID, calls: Sequence[Call]) -> None:
-    """Store an attempt's calls, in one statement."""
+    """Store an attempt's calls that have ended, in one statement; a job's budget is charged what they really took."""
     together(tx, recording(attempt_id, calls))
 
 
 def recording(attempt_id: UUID, calls: Sequence[Call]) -> Statement:
     """The statement of `record_calls`."""
     columns = [[getattr(call, name) for call in calls] for name in Call.__slots__]
-    return Statement(_RECORD_CALLS, (attempt_id, *columns))
+    return Statement(_RECORD_CALLS, (attempt_id, *columns, attempt_id))
 
 
 def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str, *, charged: bool) -> tuple[int, float]:
@@ -96,10 +131,7 @@ SELECT attempt_id, number, worker, started_at, ended_at, outcome, error_code, er
  ORDER BY number
 """
 
-_CALLS = """
-SELECT attempt_id, sequence, step, error_code, input_tokens, output_tokens, cost_usd, latency_seconds, began_seconds
-  FROM calls WHERE attempt_id = ANY(%s) ORDER BY sequence
-"""
+_CALLS = f"SELECT attempt_id, {_CALL_COLUMNS} FROM calls WHERE attempt_id = ANY(%s) ORDER BY sequence"
 
 
 def history(tx: Transaction, job_id: UUID, position: int) -> list[Attempt]:

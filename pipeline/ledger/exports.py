@@ -80,7 +80,8 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
             THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
                       ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
             ELSE items.warnings END,
-       settled.input_tokens, settled.output_tokens, settled.cost_usd, settled.model, items.opportunity_id,
+       settled.input_tokens, settled.cached_tokens, settled.output_tokens, settled.cost_usd,
+       coalesce(settled.unknown_calls, 0), settled.model, items.opportunity_id,
        CASE WHEN items.state = 'succeeded' AND jobs.reduce_id IS NULL THEN row_actions.actions END AS merged_before
   FROM items JOIN jobs USING (job_id)
   LEFT JOIN attempts USING (attempt_id)

@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any, Literal, LiteralString
 from uuid import UUID
 
-from pipeline.domain.lifecycle import Item
+from pipeline.domain.lifecycle import TERMINAL, Item
 from pipeline.errors import StaleArrow
-from pipeline.ledger import gates
+from pipeline.ledger import checkpoints, gates
 from pipeline.ledger.attempts import Call, recording
 from pipeline.ledger.connection import Statement, Transaction, together
 from pipeline.ledger.jobs import LockedJob
@@ -80,8 +80,10 @@ class Outcome:
     actions: str | None = None
     warnings: str | None = None
     input_tokens: int | None = None
+    cached_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    unknown_calls: int = 0
     model: str | None = None
 
 
@@ -274,8 +276,8 @@ WITH prior AS (
     UPDATE attempts
        SET ended_at = %(now)s, outcome = %(outcome)s, error_code = %(error_code)s, error_detail = %(error_detail)s,
            summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
-           input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s,
-           model = %(model)s, charged = %(attempt_charged)s
+           input_tokens = %(input_tokens)s, cached_tokens = %(cached_tokens)s, output_tokens = %(output_tokens)s,
+           cost_usd = %(cost_usd)s, unknown_calls = %(unknown_calls)s, model = %(model)s, charged = %(attempt_charged)s
      WHERE attempt_id = %(attempt)s AND EXISTS (SELECT 1 FROM settled)
 ), counted AS (
     UPDATE jobs
@@ -327,6 +329,9 @@ def settle_and_release(
     been done in this transaction as well.
     """
     told = [gates.succeeding(job.profile, held.attempt_id)] if outcome.result_hash is not None else []
+    # What costs nothing has no texts in the making, and a first attempt only its own.
+    if item.state in TERMINAL and (held.number > 1 or any(call.reserved_tokens is not None for call in calls)):
+        told.append(checkpoints.forgetting(job.job_id, held.position))
     settled, *_, released = together(
         tx,
         _settling(job, held, item, kind, outcome),
@@ -376,7 +381,8 @@ UPDATE attempts
    SET ended_at = clock_timestamp(), outcome = 'late', error_code = coalesce(error_code, %(error_code)s),
        error_detail = CASE WHEN error_code IS NULL THEN %(error_detail)s ELSE error_detail END,
        summary = %(summary)s, actions = %(actions)s, warnings = %(warnings)s, result_hash = %(result_hash)s,
-       input_tokens = %(input_tokens)s, output_tokens = %(output_tokens)s, cost_usd = %(cost_usd)s, model = %(model)s
+       input_tokens = %(input_tokens)s, cached_tokens = %(cached_tokens)s, output_tokens = %(output_tokens)s,
+       cost_usd = %(cost_usd)s, unknown_calls = %(unknown_calls)s, model = %(model)s
  WHERE attempt_id = %(attempt)s
    AND (outcome IS NULL OR outcome IN ('lost', 'expired') AND result_hash IS NULL)
 """

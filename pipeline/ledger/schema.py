@@ -1,7 +1,9 @@
 """The tables. A wrong state cannot be stored: what the rules forbid, a CHECK or a unique index refuses.
 
     idempotency_keys ──> jobs ──< items ──< attempts ──< calls
-                          │         └── texts (the words; copied before the job exists)
+                          │         ├── texts (the words; copied before the job exists)
+                          │         └──< checkpoints   what its attempts have written so far, until it is final
+                          ├── budgets           where the job has one
                           ├──< events          one per version, without gaps
                           ├──< merged_actions  the reducer's result, under its reduce_id
                           ├──< row_actions     each document's actions with their final disposition
@@ -38,7 +40,7 @@ from sqlalchemy import (
 from pipeline.domain.lifecycle import ITEM_STATES, JOB_STATES
 
 #: What this code needs; `doctor` and the first connection compare it with the database.
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 
 metadata = MetaData(
     naming_convention={
@@ -253,8 +255,11 @@ attempts = Table(
     Column("warnings", Text),
     Column("result_hash", Text),
     Column("input_tokens", BigInteger),
+    Column("cached_tokens", BigInteger),
     Column("output_tokens", BigInteger),
     Column("cost_usd", Double),
+    #: how many of its calls told no usage: the sums are at least so much
+    Column("unknown_calls", Integer, nullable=False, server_default="0"),
     Column("model", Text),
     #: whether it ran on the one-slot queue
     Column("alone", Boolean, nullable=False, server_default=text("false")),
@@ -280,17 +285,72 @@ calls = Table(
     Column("attempt_id", Uuid, ForeignKey("attempts.attempt_id"), primary_key=True),
     Column("sequence", Integer, primary_key=True),
     Column("step", Text, nullable=False),
-    #: NULL for a call that gave what was asked
+    Column("chunk", Integer, nullable=False, server_default="0"),
+    #: which of the transcript's words it read, where it read a part
+    Column("covers", Text),
+    #: NULL for a call that gave what was asked, or is under way
     Column("error_code", Text),
+    #: the provider's condition, finer than the code
+    Column("condition", Text),
+    #: what a call to a provider was allowed to take, reserved before it; NULL for one that costs nothing
+    Column("reserved_tokens", BigInteger),
+    Column("reserved_usd", Double),
+    #: NULL: nobody told
     Column("input_tokens", BigInteger),
+    Column("cached_tokens", BigInteger),
     Column("output_tokens", BigInteger),
     Column("cost_usd", Double),
-    Column("latency_seconds", Double, nullable=False),
+    Column("request_id", Text),
+    Column("model", Text),
+    Column("service_tier", Text),
+    Column("system_fingerprint", Text),
+    #: NULL while it is under way, and for ever where its process died
+    Column("latency_seconds", Double),
     #: when it was sent, in seconds after the start of its attempt
     Column("began_seconds", Double, nullable=False, server_default="0"),
     CheckConstraint("sequence >= 1", name="sequence"),
     CheckConstraint("began_seconds >= 0", name="began"),
     CheckConstraint("latency_seconds >= 0", name="latency"),
+    CheckConstraint("chunk >= 0", name="chunk"),
+    CheckConstraint("latency_seconds IS NOT NULL OR reserved_tokens IS NOT NULL", name="under_way"),
+    CheckConstraint("reserved_tokens >= 0 AND reserved_usd >= 0", name="reserved"),
+    Index("calls_under_way_idx", "attempt_id", postgresql_where=text("latency_seconds IS NULL")),
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("job_id", Uuid, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("step", Text, primary_key=True),
+    Column("chunk", Integer, primary_key=True),
+    Column("workspace", Text, nullable=False),
+    #: of what the model read
+    Column("input_sha256", Text, nullable=False),
+    Column("prompt_version", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("parameters", Text, nullable=False),
+    Column("seed", BigInteger),
+    #: up to its last whole sentence, which is where the next attempt goes on
+    Column("text", Text, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Column("created_at", _TIME, nullable=False, server_default=text("clock_timestamp()")),
+    Column("updated_at", _TIME, nullable=False, server_default=text("clock_timestamp()")),
+    ForeignKeyConstraint(["job_id", "position"], ["items.job_id", "items.position"]),
+    CheckConstraint("input_sha256 ~ '^[0-9a-f]{64}$'", name="input_sha256"),
+    Index("checkpoints_updated_at_idx", "updated_at"),
+)
+
+#: A job's budget, where it has one; taken are reservations of calls under way and what ended calls really took.
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("job_id", Uuid, ForeignKey("jobs.job_id"), primary_key=True),
+    Column("tokens", BigInteger),
+    Column("usd", Double),
+    Column("tokens_taken", BigInteger, nullable=False, server_default="0"),
+    Column("usd_taken", Double, nullable=False, server_default="0"),
+    CheckConstraint("tokens IS NOT NULL OR usd IS NOT NULL", name="limit"),
 )
 
 events = Table(

@@ -7,6 +7,7 @@ from tenacity import Retrying
 
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings
+from pipeline.stages.keeper import Keeper, Show
 from pipeline.stages.leases import Leases
 from pipeline.stages.patience import patience
 from pipeline.summarizers.port import Summarizer
@@ -19,8 +20,11 @@ class Bench:
     ledger: Ledger
     settings: Settings
     leases: Leases
+    keeper: Keeper
+    #: by the profile's name
     summarizer: Callable[[str], Summarizer]
     worker: str
+    show: Show = lambda *_: None
     #: Whether this process has to end now.
     hurried: Callable[[], bool] = lambda: False
 

@@ -7,6 +7,7 @@ counting happens inside a transaction.
 """
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import structlog
@@ -150,18 +151,34 @@ def _overtaken(bench: Bench, started: Started, outcome: Outcome, done: Work, nex
 def _verdict(bench: Bench, started: Started, done: Work) -> tuple[Succeed | Fail, Outcome, Decision | None]:
     """The event, the outcome to store, and the decision behind a failure."""
     if done.result is not None and done.result.result_hash is not None:
-        return Succeed(started.number, str(started.attempt_id), done.result.result_hash), done.result, None
+        used = _with_usage(done.result, done)
+        return Succeed(started.number, str(started.attempt_id), done.result.result_hash), used, None
     if not done.error_code:
-        return _given_back(started, done), Outcome(outcome="requeued", error_detail=done.detail), None
+        given_back = Outcome(outcome="requeued", error_detail=done.detail)
+        return _given_back(started, done), _with_usage(given_back, done), None
     event, decision = failed(bench.ledger, started, done.error_code, done.retry_after)
-    return event, Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail), decision
+    outcome = Outcome(outcome="failed", error_code=done.error_code, error_detail=done.detail)
+    return event, _with_usage(outcome, done), decision
+
+
+def _with_usage(outcome: Outcome, done: Work) -> Outcome:
+    used = done.usage
+    return replace(
+        outcome,
+        input_tokens=used.input_tokens,
+        cached_tokens=used.cached_tokens,
+        output_tokens=used.output_tokens,
+        cost_usd=used.cost_usd,
+        unknown_calls=used.unknown_calls,
+        model=outcome.model or done.model,
+    )
 
 
 def _given_back(started: Started, done: Work) -> Fail:
     """Before its first call it costs nothing. Calls that failed before are charged, or it could go on so for ever."""
     failed_calls = [call.error_code for call in done.calls if call.error_code]
     code = failed_calls[-1] if failed_calls else "rate_limited"
-    return Fail(started.number, code, retryable=True, charged=bool(failed_calls))
+    return Fail(started.number, code, retryable=True, wait=timedelta(seconds=done.wait), charged=bool(failed_calls))
 
 
 def _ended_as(transition: Transition) -> Ended:

@@ -4,35 +4,35 @@ import threading
 from collections.abc import Callable
 
 from pipeline.errors import NotFound
-from pipeline.settings import Settings
+from pipeline.settings import Profile, Settings
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import Summarizer
 from pipeline.summarizers.scripted import Scripted
 
-_MAKERS: dict[str, Callable[[Settings], Summarizer]] = {
-    "extractive": lambda _settings: Extractive(),
-    "scripted": lambda settings: Scripted(settings.script),
+_MAKERS: dict[str, Callable[[Profile, Settings], Summarizer]] = {
+    "extractive": lambda _profile, _settings: Extractive(),
+    "scripted": lambda _profile, settings: Scripted(settings.script),
 }
 
 
 class Summarizers:
-    """The summarizers of a process, each made when it is first asked for and once."""
+    """The summarizers of a process by profile, each made when it is first asked for and once."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: dict[str, Summarizer] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, name: str) -> Summarizer:
-        """The summarizer by its name. Raises NotFound with the known names."""
+    def __call__(self, profile: str) -> Summarizer:
+        """The summarizer of the profile of that name. Raises NotFound with the known names."""
         with self._lock:
-            if name not in self._made:
-                self._made[name] = summarizer(name, self._settings)
-            return self._made[name]
+            if profile not in self._made:
+                self._made[profile] = summarizer(self._settings.profile(profile), self._settings)
+            return self._made[profile]
 
 
-def summarizer(name: str, settings: Settings) -> Summarizer:
-    """The summarizer by its name; make it once per process. Raises NotFound with the known names."""
-    if name not in _MAKERS:
-        raise NotFound("summarizer", name, sorted(_MAKERS))
-    return _MAKERS[name](settings)
+def summarizer(profile: Profile, settings: Settings) -> Summarizer:
+    """The profile's summarizer; make it once per process. Raises NotFound with the known names."""
+    if profile.summarizer not in _MAKERS:
+        raise NotFound("summarizer", profile.summarizer, sorted(_MAKERS))
+    return _MAKERS[profile.summarizer](profile, settings)

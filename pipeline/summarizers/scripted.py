@@ -5,8 +5,8 @@
      "documents": {"doc-7": [{"do": "fail", "code": "rate_limited", "retry_after": 0.2}, {"do": "succeed"}]}}
 
 The item's attempt number chooses the step, the last one repeats. Steps: succeed (with `output`, a Summary, or
-`raw`, a model's text), fail, crash (SIGKILL to its own process), hang (past every deadline); each may first wait
-`seconds`, or `until` a file is there. Without a script it always succeeds at once, which benchmarks use.
+`raw`, a model's text, and perhaps `usage`), fail, crash (SIGKILL to its own process), hang (past every deadline);
+each may first wait `seconds`, or `until` a file is there. Without a script it always succeeds at once: for benchmarks.
 """
 
 import json
@@ -21,10 +21,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipeline.domain.documents import Seconds
 from pipeline.domain.failure import POLICIES
-from pipeline.domain.results import Summary
+from pipeline.domain.results import Summary, Usage
 from pipeline.errors import InvalidRequest, ItemFailure, Problem
 from pipeline.summarizers.output import parse_output
-from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.port import Attempt, CallReport, Step, SummaryRequest, regenerated
 
 CONSTANT = Summary(summary="A scripted summary.", model="scripted")
 _LOOK_SECONDS = 0.02
@@ -47,6 +47,7 @@ class _Succeed(_Step):
     do: Literal["succeed"]
     output: Summary = CONSTANT
     raw: str | None = None
+    usage: Usage = Usage()
 
     def end(self) -> Summary:
         return self.output if self.raw is None else parse_output(self.raw)
@@ -97,15 +98,25 @@ class Scripted:
     def __init__(self, path: Path | None = None) -> None:
         self._script = None if path is None else _read(path)
 
-    def summarize(self, request: SummaryRequest) -> Summary:
-        """Journal the call, wait as told but never past the deadline, then succeed, fail, crash or hang."""
+    def summarize(self, request: SummaryRequest, attempt: Attempt) -> Summary:
+        """Journal each call, wait as told but never past its deadline, then succeed, fail, crash or hang."""
+
+        def ask(_problem: str | None) -> Summary:
+            with attempt.call(Step("summarize")) as call:
+                return self._answer(request, attempt.number, call)
+
+        return regenerated(ask)
+
+    def _answer(self, request: SummaryRequest, number: int, call: CallReport) -> Summary:
         if self._script is None:
             return CONSTANT
         if self._script.journal is not None:
-            _append(self._script.journal, request)
+            _append(self._script.journal, request, number, call.sequence)
         steps = self._script.documents.get(request.fields.document_id, self._script.default)
-        step = steps[min(request.attempt_number, len(steps)) - 1]
-        _wait(step, time.monotonic() + request.deadline_seconds)
+        step = steps[min(number, len(steps)) - 1]
+        _wait(step, call.ends)
+        if isinstance(step, _Succeed):
+            call.usage = step.usage
         return step.end()
 
 
@@ -120,12 +131,12 @@ def _read(path: Path) -> _Script:
         ) from None
 
 
-def _append(journal: Path, request: SummaryRequest) -> None:
+def _append(journal: Path, request: SummaryRequest, attempt: int, sequence: int) -> None:
     line = json.dumps(
         {
             "document_id": request.fields.document_id,
-            "attempt": request.attempt_number,
-            "sequence": request.call_sequence,
+            "attempt": attempt,
+            "sequence": sequence,
             "pid": os.getpid(),
         }
     )

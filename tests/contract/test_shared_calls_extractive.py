@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
+from pipeline.settings import Profile
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.unrecorded import Unrecorded
 
 CALLS = Path(__file__).parents[3] / "shared" / "data" / "calls"
 SOURCES = [
@@ -38,7 +40,7 @@ def test_real_calls_give_a_summary_and_few_actions_with_verbatim_quotes(source):
     kinds: Counter[str] = Counter()
     for row in rows:
         request = asked(row)
-        summary = Extractive().summarize(request)
+        summary = Extractive().summarize(request, Unrecorded(Profile(), 60.0))
         assert 0 < len(summary.summary) < 4_000
         kinds.update(action.kind for action in summary.actions)
         assert_sober(request.transcript, summary, nameless=source in NAMELESS)
@@ -52,10 +54,6 @@ def asked(row):
         fields=DocumentFields(document_id=row["id"], account_id="acme"),
         transcript=Transcript(turns=turns),
         language=None,
-        attempt_number=1,
-        call_sequence=1,
-        problem=None,
-        deadline_seconds=60.0,
     )
 
 

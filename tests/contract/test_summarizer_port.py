@@ -7,9 +7,10 @@ import pytest
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure, NotFound
-from pipeline.settings import Settings
+from pipeline.settings import Profile, Settings
 from pipeline.summarizers.port import SummaryRequest
 from pipeline.summarizers.registry import summarizer
+from pipeline.summarizers.unrecorded import Unrecorded
 
 CALL = (
     ("Dana", "Thanks for your time. We looked at the pallet scanner that you use at the gate."),
@@ -36,7 +37,7 @@ ODD = {
 
 @pytest.fixture(params=["extractive", "scripted"])
 def subject(request):
-    return summarizer(request.param, Settings())
+    return summarizer(Profile(summarizer=request.param), Settings())
 
 
 @pytest.fixture(autouse=True)
@@ -49,33 +50,36 @@ def _no_network(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-def asked(said, **changes):
-    given = {"language": None, "attempt_number": 1, "call_sequence": 1, "problem": None, "deadline_seconds": 60.0}
+def asked(said):
     return SummaryRequest(
         fields=DocumentFields(document_id="call-1", account_id="acme"),
         transcript=Transcript(turns=tuple(Turn(speaker=speaker, text=text) for speaker, text in said)),
-        **given | changes,
+        language=None,
     )
 
 
+def attempt(number=1):
+    return Unrecorded(Profile(), 60.0, number)
+
+
 def test_an_answer_is_a_summary(subject):
-    assert isinstance(subject.summarize(asked(CALL)), Summary)
+    assert isinstance(subject.summarize(asked(CALL), attempt()), Summary)
 
 
 def test_a_summary_survives_its_own_json(subject):
-    summary = subject.summarize(asked(CALL))
+    summary = subject.summarize(asked(CALL), attempt())
     assert Summary.model_validate_json(summary.model_dump_json()) == summary
 
 
 def test_the_same_request_gives_the_same_summary(subject):
-    assert subject.summarize(asked(CALL)) == subject.summarize(asked(CALL, attempt_number=2, problem="was cut"))
+    assert subject.summarize(asked(CALL), attempt(1)) == subject.summarize(asked(CALL), attempt(2))
 
 
 @pytest.mark.parametrize("said", [CALL, *ODD.values()], ids=["a call", *ODD])
 def test_any_transcript_gives_a_summary_with_verbatim_quotes_or_an_item_failure(subject, said):
     request = asked(said)
     try:
-        summary = subject.summarize(request)
+        summary = subject.summarize(request, attempt())
     except ItemFailure as failure:
         assert_without_words_of(request.transcript, failure)
     else:
@@ -84,7 +88,7 @@ def test_any_transcript_gives_a_summary_with_verbatim_quotes_or_an_item_failure(
 
 def test_an_unknown_summarizer_is_not_found():
     with pytest.raises(NotFound, match="extractive, scripted"):
-        summarizer("oracle", Settings())
+        summarizer(Profile(summarizer="oracle"), Settings())
 
 
 def assert_quotes_are_verbatim(transcript, summary):

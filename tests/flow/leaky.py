@@ -9,10 +9,10 @@ WORDS = "velvet cartridge"
 _summarize, _reduce = Scripted.summarize, reduce.reduce_stage
 
 
-def _summarize_or_raise(self, request):
+def _summarize_or_raise(self, request, attempt):
     if request.fields.document_id.endswith("raises"):
         raise ValueError(request.transcript.turns[0].text)
-    return _summarize(self, request)
+    return _summarize(self, request, attempt)
 
 
 def _raise_once(*_):

@@ -7,9 +7,11 @@ from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
 from pipeline.stages.admit import admit
 from pipeline.stages.bench import Bench
+from pipeline.stages.keeper import Keeper
 from pipeline.stages.leases import Leases
 from pipeline.stages.process import process
 from pipeline.stages.reduce import reduce
+from pipeline.summarizers.port import Step, regenerated
 
 SENTENCE = "We will send the offer on Monday."
 OFFER = ProposedAction(kind="follow_up", text="Send the offer", owner="Ann", quotes=(Quote(quote=SENTENCE),))
@@ -23,7 +25,14 @@ class Answers:
     def __init__(self, *answers):
         self.answers, self.requests = list(answers), []
 
-    def summarize(self, request):
+    def summarize(self, request, attempt):
+        def ask(_problem):
+            with attempt.call(Step("summarize")):
+                return self._answer(request)
+
+        return regenerated(ask)
+
+    def _answer(self, request):
         self.requests.append(request)
         answer = self.answers.pop(0) if self.answers else Summary(summary="An offer.", actions=(OFFER,))
         if isinstance(answer, str):
@@ -34,7 +43,8 @@ class Answers:
 
 
 def bench_with(ledger, settings, summarizer):
-    return Bench(ledger, settings, Leases(ledger, settings.lease_seconds), lambda _: summarizer, "w")
+    leases = Leases(ledger, settings.lease_seconds)
+    return Bench(ledger, settings, leases, Keeper(ledger), lambda _: summarizer, "w")
 
 
 def work_off(worker, released):

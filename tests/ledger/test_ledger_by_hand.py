@@ -89,9 +89,9 @@ def test_what_the_attempt_says_later_is_kept_and_never_applied(ledger, bench):
     (first,) = released(ledger)
 
     class FailedMeanwhile:
-        def summarize(self, request):
+        def summarize(self, request, attempt):
             fail(ledger, job_id, "doc-0")
-            return worker.summarizer("").summarize(request)
+            return worker.summarizer("").summarize(request, attempt)
 
     done = process(bench(summarizer=FailedMeanwhile()), first)
     assert not done.settled

@@ -52,7 +52,7 @@ class Provider:
         self.asked, self.begun = [], Semaphore(0)
         self.answers = {half: Event() for half in (0, 1)}
 
-    def summarize(self, request):
+    def summarize(self, request, _attempt):
         name = request.fields.document_id
         self.asked.append(name)
         self.begun.release()

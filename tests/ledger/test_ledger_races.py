@@ -279,7 +279,7 @@ class Late:
     def __init__(self, meanwhile):
         self._meanwhile = meanwhile
 
-    def summarize(self, _request):
+    def summarize(self, _request, _attempt):
         self._meanwhile()
         return Summary(summary="late")
 
@@ -292,7 +292,7 @@ class Paused:
     def __init__(self, first):
         self.asked, self.go, self._first = Event(), Event(), first
 
-    def summarize(self, _request):
+    def summarize(self, _request, _attempt):
         self._first()
         self.asked.set()
         if not self.go.wait(10):

@@ -13,7 +13,7 @@ from pipeline.ledger.connection import Statement, together
 from pipeline.ledger.items import Held, Outcome
 
 RESULT = Outcome("succeeded", result_hash="hash-1", summary="said", actions="[]", warnings="[]")
-CALLS = [Call(1, "summarize", None, 10, 5, None, 0.1, 0.0)]
+CALLS = [Call(1, "summarize", 0.1, 0.0, input_tokens=10, output_tokens=5)]
 
 
 def settle_and_release(tx, job_id, lanes, later=0):

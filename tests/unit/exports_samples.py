@@ -149,8 +149,10 @@ def plain_record(position: int = 0, **changes: object) -> ManifestRecord:
         actions_json="[]",
         warnings_json="[]",
         input_tokens=12,
+        cached_tokens=None,
         output_tokens=3,
         cost_usd=None,
+        unknown_calls=0,
         model="extractive",
     )
     return record._replace(**changes)

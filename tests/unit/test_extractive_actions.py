@@ -1,24 +1,17 @@
 """A whole call's actions: in call order, none twice, nothing from small talk, English only."""
 
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
+from pipeline.settings import Profile
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.unrecorded import Unrecorded
 
 
 def summarize(*said, language=None):
     transcript = Transcript(turns=tuple(Turn(speaker=speaker, text=text) for speaker, text in said))
     fields = DocumentFields(document_id="call-1", account_id="acme")
-    return Extractive().summarize(
-        SummaryRequest(
-            fields=fields,
-            transcript=transcript,
-            language=language,
-            attempt_number=1,
-            call_sequence=1,
-            problem=None,
-            deadline_seconds=60.0,
-        )
-    )
+    request = SummaryRequest(fields=fields, transcript=transcript, language=language)
+    return Extractive().summarize(request, Unrecorded(Profile(), 60.0))
 
 
 def told(*said):

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.errors import ItemFailure
+from pipeline.settings import Profile
 from pipeline.summarizers.extractive.central import _CANDIDATES, _spread, most_central
 from pipeline.summarizers.extractive.sentences import LONGEST, split
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.unrecorded import Unrecorded
 
 TALK = (
     ("Dana", "The new scanner reads a pallet label in one second."),
@@ -32,21 +34,8 @@ def transcript(*said):
 
 def summary_of(*said):
     fields = DocumentFields(document_id="call-1", account_id="acme")
-    return (
-        Extractive()
-        .summarize(
-            SummaryRequest(
-                fields=fields,
-                transcript=transcript(*said),
-                language=None,
-                attempt_number=1,
-                call_sequence=1,
-                problem=None,
-                deadline_seconds=60.0,
-            )
-        )
-        .summary
-    )
+    request = SummaryRequest(fields=fields, transcript=transcript(*said), language=None)
+    return Extractive().summarize(request, Unrecorded(Profile(), 60.0)).summary
 
 
 def test_sentences_are_verbatim_stretches_of_their_turn():

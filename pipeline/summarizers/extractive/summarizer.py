@@ -7,7 +7,7 @@ from pipeline.summarizers.extractive.actions import find_actions
 from pipeline.summarizers.extractive.central import most_central
 from pipeline.summarizers.extractive.language import is_english
 from pipeline.summarizers.extractive.sentences import Sentence, split
-from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.port import Attempt, Step, SummaryRequest
 
 #: Names the rules: another version may find other actions in the same call.
 MODEL = "extractive-1"
@@ -19,25 +19,30 @@ class Extractive:
 
     name = "extractive"
 
-    def summarize(self, request: SummaryRequest) -> Summary:
+    def summarize(self, request: SummaryRequest, attempt: Attempt) -> Summary:
         """Split, find what people committed to in an English call, choose the central sentences.
 
         Raises ItemFailure `empty_input` where nobody says anything.
         """
-        sentences = split(request.transcript)
-        if not sentences:
-            raise ItemFailure("empty_input", "the transcript holds no words")
-        english = is_english(sentences)
-        actions = find_actions(request.transcript, sentences) if english else ()
-        quoted = {(quote.turn, quote.quote) for action in actions for quote in action.quotes}
-        weighty = {sentence for sentence in sentences if (sentence.turn, sentence.text) in quoted}
-        return Summary(
-            summary="\n".join(_said(most_central(sentences, weighty), english=english)),
-            actions=actions,
-            usage=_NO_COST,
-            model=MODEL,
-            warnings=_warnings(request.language, english=english),
-        )
+        with attempt.call(Step("summarize")) as call:
+            call.usage, call.model = _NO_COST, MODEL
+            return _summary(request)
+
+
+def _summary(request: SummaryRequest) -> Summary:
+    sentences = split(request.transcript)
+    if not sentences:
+        raise ItemFailure("empty_input", "the transcript holds no words")
+    english = is_english(sentences)
+    actions = find_actions(request.transcript, sentences) if english else ()
+    quoted = {(quote.turn, quote.quote) for action in actions for quote in action.quotes}
+    weighty = {sentence for sentence in sentences if (sentence.turn, sentence.text) in quoted}
+    return Summary(
+        summary="\n".join(_said(most_central(sentences, weighty), english=english)),
+        actions=actions,
+        model=MODEL,
+        warnings=_warnings(request.language, english=english),
+    )
 
 
 def _said(sentences: list[Sentence], *, english: bool) -> list[str]:

@@ -1,0 +1,23 @@
+"""What calls cost: tokens by a profile's prices."""
+
+from typing import Final
+
+from pipeline.domain.results import Usage
+from pipeline.settings import Prices
+
+_MILLION: Final = 1_000_000
+
+
+def priced(usage: Usage, prices: Prices | None) -> Usage:
+    """The usage with its money, where the prices and the tokens are known; a price that the provider told stays."""
+    if prices is None or usage.cost_usd is not None or usage.input_tokens is None or usage.output_tokens is None:
+        return usage
+    cost = dollars(prices, usage.input_tokens, usage.output_tokens, usage.cached_tokens or 0)
+    return usage.model_copy(update={"cost_usd": cost})
+
+
+def dollars(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+    """US dollars for so many tokens; the cached ones are part of the input."""
+    cached_price = prices.input if prices.cached_input is None else prices.cached_input
+    fresh = max(0, input_tokens - cached_tokens)
+    return (fresh * prices.input + cached_tokens * cached_price + output_tokens * prices.output) / _MILLION
