@@ -22,11 +22,13 @@ def upgrade():
 
 def calls():
     op.add_column("calls", sa.Column("chunk", sa.Integer(), server_default="0", nullable=False))
-    for name in ("covers", "condition", "request_id", "model", "service_tier", "system_fingerprint"):
+    for name in ("covers", "condition"):
         op.add_column("calls", sa.Column(name, sa.Text()))
-    for name in ("reserved_tokens", "cached_tokens"):
-        op.add_column("calls", sa.Column(name, sa.BigInteger()))
+    op.add_column("calls", sa.Column("reserved_tokens", sa.BigInteger()))
     op.add_column("calls", sa.Column("reserved_usd", sa.Double()))
+    op.add_column("calls", sa.Column("cached_tokens", sa.BigInteger()))
+    for name in ("request_id", "model", "service_tier", "system_fingerprint"):
+        op.add_column("calls", sa.Column(name, sa.Text()))
     op.alter_column("calls", "latency_seconds", nullable=True)
     check("calls", "chunk", "chunk >= 0")
     check("calls", "under_way", "latency_seconds IS NOT NULL OR reserved_tokens IS NOT NULL")
@@ -54,7 +56,7 @@ def checkpoints():
         sa.Column("updated_at", TIME, server_default=NOW, nullable=False),
         sa.PrimaryKeyConstraint("job_id", "position", "step", "chunk", name=op.f("checkpoints_pkey")),
         sa.ForeignKeyConstraint(
-            ["job_id", "position"], ["items.job_id", "items.position"], name=op.f("checkpoints_job_id_fkey")
+            ["job_id", "position"], ["items.job_id", "items.position"], name=op.f("checkpoints_job_id_position_fkey")
         ),
         sa.CheckConstraint("input_sha256 ~ '^[0-9a-f]{64}$'", name=op.f("checkpoints_input_sha256_check")),
     )

@@ -255,16 +255,16 @@ attempts = Table(
     Column("warnings", Text),
     Column("result_hash", Text),
     Column("input_tokens", BigInteger),
-    Column("cached_tokens", BigInteger),
     Column("output_tokens", BigInteger),
     Column("cost_usd", Double),
-    #: how many of its calls told no usage: the sums are at least so much
-    Column("unknown_calls", Integer, nullable=False, server_default="0"),
     Column("model", Text),
     #: whether it ran on the one-slot queue
     Column("alone", Boolean, nullable=False, server_default=text("false")),
     #: whether it counts against max_attempts and the tries of its code
     Column("charged", Boolean, nullable=False, server_default=text("false")),
+    Column("cached_tokens", BigInteger),
+    #: how many of its calls told no usage: the sums are at least so much
+    Column("unknown_calls", Integer, nullable=False, server_default="0"),
     UniqueConstraint("job_id", "position", "number"),
     ForeignKeyConstraint(["job_id", "position"], ["items.job_id", "items.position"]),
     CheckConstraint("number >= 1", name="number"),
@@ -285,29 +285,29 @@ calls = Table(
     Column("attempt_id", Uuid, ForeignKey("attempts.attempt_id"), primary_key=True),
     Column("sequence", Integer, primary_key=True),
     Column("step", Text, nullable=False),
+    #: NULL for a call that gave what was asked, or is under way
+    Column("error_code", Text),
+    #: NULL: nobody told
+    Column("input_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
+    Column("cost_usd", Double),
+    #: NULL while it is under way, and for ever where its process died
+    Column("latency_seconds", Double),
+    #: when it was sent, in seconds after the start of its attempt
+    Column("began_seconds", Double, nullable=False, server_default="0"),
     Column("chunk", Integer, nullable=False, server_default="0"),
     #: which of the transcript's words it read, where it read a part
     Column("covers", Text),
-    #: NULL for a call that gave what was asked, or is under way
-    Column("error_code", Text),
     #: the provider's condition, finer than the code
     Column("condition", Text),
     #: what a call to a provider was allowed to take, reserved before it; NULL for one that costs nothing
     Column("reserved_tokens", BigInteger),
     Column("reserved_usd", Double),
-    #: NULL: nobody told
-    Column("input_tokens", BigInteger),
     Column("cached_tokens", BigInteger),
-    Column("output_tokens", BigInteger),
-    Column("cost_usd", Double),
     Column("request_id", Text),
     Column("model", Text),
     Column("service_tier", Text),
     Column("system_fingerprint", Text),
-    #: NULL while it is under way, and for ever where its process died
-    Column("latency_seconds", Double),
-    #: when it was sent, in seconds after the start of its attempt
-    Column("began_seconds", Double, nullable=False, server_default="0"),
     CheckConstraint("sequence >= 1", name="sequence"),
     CheckConstraint("began_seconds >= 0", name="began"),
     CheckConstraint("latency_seconds >= 0", name="latency"),

@@ -86,8 +86,9 @@ def test_a_ledger_of_a_later_release_is_left_alone(database):
 
 def test_a_locked_table_makes_a_migration_fail_and_not_wait(database, connect):
     execute(database, "DELETE FROM alembic_version")
-    execute(database, "DROP TABLE calls, attempts, row_actions, merged_actions, items, receipts, exports, events")
-    execute(database, "DROP TABLE notifications, uploads, texts, reconciler, jobs, idempotency_keys, gates")
+    execute(database, "DROP TABLE calls, attempts, checkpoints, row_actions, merged_actions, items, budgets")
+    execute(database, "DROP TABLE receipts, exports, events, notifications, uploads, texts, reconciler")
+    execute(database, "DROP TABLE jobs, idempotency_keys, gates")
     holder = connect(database)
     holder.exec_driver_sql("LOCK TABLE alembic_version IN SHARE MODE")
     asked = []
