@@ -8,6 +8,7 @@
     ├── DeliveryRefused          not-terminal, or key-reused-for-other-export
     ├── ItemFailure              one document's attempt ended without a result; carries an error code
     ├── GivenBack                a document has to wait for a later attempt; nobody's failure
+    ├── UseAJob                  a document is too much for the time that its caller has; a job takes it
     ├── LedgerError
     │   ├── StaleArrow           a guarded statement matched no row: state or attempt was another
     │   ├── LedgerUnavailable    PostgreSQL did not answer
@@ -124,6 +125,15 @@ class GivenBack(CallfoldError):
     def __init__(self, reason: str, seconds: float = 0.0) -> None:
         self.seconds = seconds
         super().__init__(f"{reason}: the document waits")
+
+
+class UseAJob(CallfoldError):
+    """One document is too much for the latency that its caller allows; `reason` says what of it."""
+
+    code = "use_a_job"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}: use a job, with `callfold run` or `callfold submit`")
 
 
 class LedgerError(CallfoldError):

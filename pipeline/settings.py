@@ -182,6 +182,11 @@ class Settings(BaseSettings):
         """EXPORT_DIR: shared between hosts in production, below the data folder otherwise."""
         return self.export_dir or self.data_dir / "exports"
 
+    @property
+    def vocabularies(self) -> Path:
+        """Where the tokenizers' vocabularies are laid."""
+        return self.data_dir / "tiktoken"
+
     def profile(self, name: str) -> Profile:
         """The profile by its name; `extractive` is always there. Raises NotFound with the known names."""
         known = {"extractive": Profile()} | self.profiles

@@ -40,11 +40,19 @@ Deadline = Annotated[
     int | None,
     typer.Option(metavar="SECONDS", help="When open documents expire: a day unless told.", show_default=False),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of the summaries, such as German or pt-BR: the call's own unless told."),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 4 when a document has no result.")]
 
 
 def options(
-    concurrency: int | None, require: str | None, profile: str | None, deadline: int | None
+    concurrency: int | None,
+    require: str | None,
+    profile: str | None,
+    deadline: int | None,
+    language: str | None = None,
 ) -> dict[str, str | int | float]:
     """The job's options as given: what was not given is not part of the request's digest."""
     given: dict[str, Any] = {
@@ -52,5 +60,6 @@ def options(
         "require": require,
         "profile": profile,
         "deadline_seconds": deadline,
+        "language": language,
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -1,7 +1,8 @@
 """How an error ends a command: what it prints, and with which exit code.
 
 0 the job completed, failed rows included; 1 anything else; 2 wrong input, or a name that nothing has; 3 the key belongs
-to another request or export; 4 `--strict`, and a document has no result; 130 interrupted.
+to another request or export; 4 `--strict` or `summarize`, and a document has no result; 5 `summarize`, and the document
+needs a job; 130 interrupted.
 """
 
 import os
@@ -14,9 +15,15 @@ from pipeline.cli import screen
 from pipeline.errors import BundleInvalid, CallfoldError, InvalidRequest, Problem
 
 CANCELLED: Final = 1
-STRICT: Final = 4
+NO_RESULT: Final = 4
 
-_EXIT_CODES: Final = {"invalid_request": 2, "not_found": 2, "conflict": 3, "key-reused-for-other-export": 3}
+_EXIT_CODES: Final = {
+    "invalid_request": 2,
+    "not_found": 2,
+    "conflict": 3,
+    "key-reused-for-other-export": 3,
+    "use_a_job": 5,
+}
 
 
 def exit_code(error: CallfoldError | typer.TyperException) -> int:

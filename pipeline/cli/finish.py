@@ -42,7 +42,7 @@ def _end(seal: Seal, *, strict: bool) -> None:
     if seal.job_state == "cancelled":
         raise typer.Exit(failures.CANCELLED)
     if strict and seal.counts.succeeded < seal.counts.total:
-        raise typer.Exit(failures.STRICT)
+        raise typer.Exit(failures.NO_RESULT)
 
 
 def _bundle(settings: Settings, request: Request) -> Path:

@@ -17,6 +17,7 @@ from pipeline.errors import CallfoldError
 
 COMMANDS: Final = (
     "run",
+    "summarize",
     "submit",
     "jobs",
     "status",

@@ -21,12 +21,13 @@ def run(
     key: arguments.Key = None,
     profile: arguments.ProfileName = None,
     deadline: arguments.Deadline = None,
+    language: arguments.Language = None,
     strict: arguments.Strict = False,
     as_json: arguments.Json = False,
 ) -> None:
     """Run a job to its end and copy its bundle to --out. Interrupted and run again, it continues the same job."""
     settings = door.settings()
-    options = arguments.options(concurrency, require, profile, deadline)
+    options = arguments.options(concurrency, require, profile, deadline, language)
     settings.profile(job_options.parse(options).profile)
     _check_apart(out, paths)
     check_out(out)

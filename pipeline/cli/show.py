@@ -9,6 +9,7 @@ from uuid import UUID
 import typer
 
 from pipeline.cli import arguments, door, screen
+from pipeline.cli import document as document_text
 from pipeline.ledger import attempts, views
 from pipeline.ledger.attempts import Attempt
 from pipeline.ledger.connection import Ledger
@@ -86,7 +87,8 @@ def _show_document(ledger: Ledger, job_id: UUID, document: str, *, as_json: bool
         screen.line(f"to be tried again at {item.available_at:%H:%M:%S} UTC")
     for attempt in history:
         _print_attempt(attempt)
-    _print_result(item)
+    if item.summary is not None:
+        document_text.show(item.summary, json.loads(item.actions or "[]"))
 
 
 def _print_attempt(attempt: Attempt) -> None:
@@ -110,18 +112,3 @@ def _print_attempt(attempt: Attempt) -> None:
     )
     if attempt.calls:
         screen.table(("call", "step", "code", "tokens in", "tokens out", "USD", "seconds"), calls)
-
-
-def _print_result(item: ItemResult) -> None:
-    if item.summary is None:
-        return
-    screen.line()
-    for line in item.summary.split("\n"):
-        screen.line(line)
-    for action in json.loads(item.actions or "[]"):
-        screen.line()
-        owner = f", owner {action['owner']}" if action.get("owner") else ""
-        review = f" [for review: {', '.join(action['reasons'])}]" if action["reasons"] else ""
-        screen.line(f"{action['kind']}{owner}{review}: {action['text']}")
-        for evidence in action["evidence"]:
-            screen.line(f"  turn {evidence['turn']}: {evidence['quote']}")

@@ -15,12 +15,13 @@ def submit(
     key: arguments.Key = None,
     profile: arguments.ProfileName = None,
     deadline: arguments.Deadline = None,
+    language: arguments.Language = None,
     as_json: arguments.Json = False,
 ) -> None:
     """Store a job and leave it to the workers of a stack that is up."""
     settings = door.settings()
     urls = door.working_stack(settings)
-    options = arguments.options(concurrency, require, profile, deadline)
+    options = arguments.options(concurrency, require, profile, deadline, language)
     job = submit_stage(Ledger(urls.database), settings, read_paths(paths, account), options, key)
     if job.created:
         dispatch.send(urls, [Admit(job.job_id)])

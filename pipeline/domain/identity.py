@@ -1,9 +1,13 @@
 """Ids that are made of other ids, so that making them again gives the same, and keys that callers choose."""
 
+from typing import Final
 from uuid import UUID, uuid5
 
 from pipeline.domain.text import is_storable
 from pipeline.errors import InvalidRequest
+
+#: The one tenant, until there are several.
+WORKSPACE: Final = "default"
 
 
 def export_id(job_id: UUID, export_version: int) -> UUID:

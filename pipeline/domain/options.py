@@ -1,11 +1,24 @@
 """A job's options: digested as given, filled with defaults for the work itself."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import regex
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.domain.documents import Id
 from pipeline.errors import InvalidRequest, Problem
+
+#: It goes into a prompt: a few words of letters, and nothing that could say more than a language.
+_LANGUAGE = regex.compile(r"(?=.{2,40}\Z)\p{L}[\p{L}\p{M}]*([ -][\p{L}\p{M}\p{N}]+){0,3}")
+
+
+def _a_language(name: str) -> str:
+    if not _LANGUAGE.fullmatch(name):
+        raise ValueError("write a language's name or tag, such as German, Brazilian Portuguese or pt-BR")
+    return name
+
+
+Language = Annotated[str, AfterValidator(_a_language)]
 
 
 class JobOptions(BaseModel):
@@ -18,7 +31,7 @@ class JobOptions(BaseModel):
     profile: Id = "extractive"
     deadline_seconds: int = Field(86_400, ge=1, le=30 * 86_400)
     max_attempts: int = Field(12, ge=1, le=100)
-    language: Id | None = None
+    language: Language | None = None
 
     def given(self) -> dict[str, str | int | float]:
         """The options that were set, as they enter the digest."""
@@ -31,5 +44,8 @@ def parse(given: dict[str, str | int | float]) -> JobOptions:
         return JobOptions.model_validate(given)
     except ValidationError as error:
         raise InvalidRequest(
-            [Problem(f"option {'.'.join(map(str, fault['loc']))}", fault["msg"]) for fault in error.errors()]
+            [
+                Problem(f"option {'.'.join(map(str, fault['loc']))}", fault["msg"].removeprefix("Value error, "))
+                for fault in error.errors()
+            ]
         ) from None

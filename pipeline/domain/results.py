@@ -95,6 +95,23 @@ class ManifestRow(_Frozen):
     model: str | None
 
 
+class ItemResult(_Frozen):
+    """One document and what became of it; a result's fields are None until it succeeded."""
+
+    document_id: Id
+    position: int
+    state: ItemState
+    attempt_count: int
+    attempt_id: str | None = None
+    summary: Text | None = None
+    actions: tuple[CrmAction, ...] | None = None
+    error_code: str | None = None
+    error_detail: str | None = None
+    warnings: tuple[Warning, ...] = ()
+    usage: Usage = Usage()
+    model: str | None = None
+
+
 class JobView(_Frozen):
     """A job as callers see it. `waiting_for` says why nothing moves, where that is known.
 

@@ -7,12 +7,13 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
+from pipeline.domain.identity import WORKSPACE
 from pipeline.errors import IdempotencyConflict
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Schedule, Settings
 from pipeline.stages.commands import Admit, Command
-from pipeline.stages.submit import WORKSPACE, submit
+from pipeline.stages.submit import submit
 from pipeline.transcripts.batch import read_paths
 
 log = structlog.get_logger(__name__)

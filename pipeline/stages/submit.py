@@ -17,15 +17,13 @@ from pydantic_core import to_json
 
 from pipeline.domain.canonical import RequestDigest, canonical
 from pipeline.domain.documents import IncomingDocument, Warning
-from pipeline.domain.identity import check_key
+from pipeline.domain.identity import WORKSPACE, check_key
 from pipeline.domain.options import JobOptions, parse
 from pipeline.errors import IdempotencyConflict, InvalidRequest, Problem
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.submissions import ItemRow, KeyHolder, NewJob, TextRow
 from pipeline.settings import Settings
-
-WORKSPACE = "default"
 
 _OCCURRED_AT = ItemRow._fields.index("occurred_at")
 

@@ -23,11 +23,10 @@ from pipeline.ledger import texts
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.items import Outcome, Started
 from pipeline.ledger.texts import StoredText
-from pipeline.settings import Profile
 from pipeline.stages.attempt import LedgerAttempt
 from pipeline.stages.bench import Bench
 from pipeline.summarizers.port import SummaryRequest
-from pipeline.summarizers.tokens import count_tokens
+from pipeline.summarizers.tokens import within_limit
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +76,7 @@ def _summarize(bench: Bench, started: Started, work: Work) -> None:
     profile = bench.settings.profile(started.profile)
     transcript = Transcript(turns=_TURNS.validate_json(started.turns))
     fields = _fields(started)
-    tokens = _count(bench, profile, transcript)
+    tokens = within_limit(transcript, profile, bench.settings.vocabularies)
     attempt = LedgerAttempt(bench, started, profile, tokens)
     request = SummaryRequest(fields, transcript, started.language, tokens)
     try:
@@ -109,24 +108,6 @@ def _result(summary: Summary, actions: str) -> Outcome:
 def _read_text(bench: Bench, job_id: UUID, document_id: str) -> StoredText | None:
     with bench.ledger.statement() as tx:
         return texts.of_document(tx, job_id, document_id)
-
-
-def _count(bench: Bench, profile: Profile, transcript: Transcript) -> int:
-    """The transcript's tokens; 0 where nobody needs to know. Raises ItemFailure above the profile's limit.
-
-    A token is at least one byte: without a declared rate most calls need no counting to be known as small enough.
-    """
-    limit = profile.max_input_tokens
-    is_small = sum(len(turn.text) + len(turn.speaker or "") + 3 for turn in transcript.turns) * 4 <= limit
-    if is_small and profile.tokens_per_minute is None:
-        return 0
-    cache = bench.settings.data_dir / "tiktoken"
-    counted = count_tokens(transcript, profile.encoding, cache, limit)
-    if counted > limit:
-        raise ItemFailure(
-            "input_too_large", f"more than the profile's {limit} tokens ({profile.encoding}): split the call"
-        )
-    return counted
 
 
 def _fields(started: Started) -> DocumentFields:

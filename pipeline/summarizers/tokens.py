@@ -22,7 +22,8 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from pipeline.domain.documents import Transcript, Turn
-from pipeline.errors import NotFound
+from pipeline.errors import ItemFailure, NotFound
+from pipeline.settings import Profile
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -49,6 +50,23 @@ def count_tokens(transcript: Transcript, encoding: str, cache_dir: Path, limit: 
         if limit is not None and total > limit:
             break
     return total
+
+
+def within_limit(transcript: Transcript, profile: Profile, cache_dir: Path) -> int:
+    """The transcript's tokens; 0 where nobody needs to know. Raises ItemFailure above the profile's limit.
+
+    A token is at least one byte: without a declared rate most calls need no counting to be known as small enough.
+    """
+    limit = profile.max_input_tokens
+    is_small = sum(len(turn.text) + len(turn.speaker or "") + 3 for turn in transcript.turns) * 4 <= limit
+    if is_small and profile.tokens_per_minute is None:
+        return 0
+    counted = count_tokens(transcript, profile.encoding, cache_dir, limit)
+    if counted > limit:
+        raise ItemFailure(
+            "input_too_large", f"more than the profile's {limit} tokens ({profile.encoding}): split the call"
+        )
+    return counted
 
 
 def count_text(text: str, encoding: str, cache_dir: Path, limit: int | None = None) -> int:

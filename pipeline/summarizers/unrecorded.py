@@ -37,6 +37,11 @@ class Unrecorded:
         return Draft()
 
     @property
+    def is_over(self) -> bool:
+        """Whether its seconds have passed."""
+        return monotonic() >= self._ends
+
+    @property
     def usage(self) -> Usage:
         """Of all calls so far."""
         return Usage.total([report.usage for _, report in self.reports])

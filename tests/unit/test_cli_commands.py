@@ -52,6 +52,9 @@ def test_every_command_explains_itself(command):
         (["run", ".", "--concurrency", "0"], "option concurrency: "),
         (["run", ".", "--deadline", "soon"], "Invalid value for '--deadline'"),
         (["run", ".", "--profile", "nobody"], "no profile 'nobody'; known: extractive"),
+        (["run", ".", "--language", "<German>"], "option language: write a language's name or tag, "),
+        (["summarize", "call.txt"], "call.txt: "),
+        (["summarize", "call.txt", "--within", "0"], "Invalid value for '--within'"),
         (["resume", "nobody"], "no profile 'nobody'; known: extractive"),
         (["deliver", "night"], "Missing option '--to'."),
         (["deliver", "night", "--to", "s3://bucket"], "to: only file:// is delivered to: "),
@@ -253,3 +256,38 @@ def test_a_run_that_finds_its_job_done_never_loads_celery():
     loaded = "import sys, pipeline.cli.run; print(*{name.partition('.')[0] for name in sys.modules})"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert {"celery", "sklearn"}.isdisjoint(names)
+
+
+def test_one_document_is_summarized_at_once_and_nothing_is_kept(tmp_path):
+    (tmp_path / "call.txt").write_text("Ann: Hello.\nBea: I will send you the order form by Friday.\nAnn: Good.\n")
+    shown = call("summarize", "call.txt", "--account", "acme")
+    assert shown.exit_code == 0
+    assert "follow_up, owner Bea: " in shown.stdout
+    assert "  turn 1: I will send you the order form by Friday." in shown.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["call.txt"]
+
+    [action] = json.loads(call("summarize", "call.txt", "--account", "acme", "--json").stdout)["actions"]
+    assert (action["disposition"], action["evidence"][0]["turn"]) == ("proposed", 1)
+
+
+def test_a_document_without_a_result_is_exit_code_4(tmp_path):
+    (tmp_path / "dropped.txt").write_text("")
+    result = call("summarize", "dropped.txt", "--account", "acme")
+    assert (result.exit_code, result.stderr) == (4, "")
+    assert result.stdout.startswith("dropped.txt: empty_input: ")
+    assert json.loads(call("summarize", "dropped.txt", "--account", "acme", "--json").stdout)["state"] == "failed"
+
+
+def test_several_documents_are_for_a_job(tmp_path):
+    (tmp_path / "calls").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "calls" / f"{name}.txt").write_text("Ann: Hello.")
+    result = call("summarize", "calls")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "`callfold run`" in result.stderr
+
+
+def test_summarizing_one_document_loads_no_ledger():
+    loaded = "import sys, pipeline.cli.summarize; print(*{name.partition('.')[0] for name in sys.modules})"
+    names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert {"celery", "alembic", "sklearn"}.isdisjoint(names)
