@@ -13,6 +13,7 @@ from pipeline.cli import programs
 from pipeline.domain import failure, lifecycle
 from pipeline.ledger import schema
 from pipeline.settings import Settings
+from pipeline.summarizers.openai_chat import conditions
 from tasks import queues
 from tasks.app import app
 
@@ -56,8 +57,12 @@ def test_the_readme_documents_no_setting_that_does_not_exist():
 
 #: What takes an error code, and as which of its arguments; each may also be given it by keyword.
 TAKES_A_CODE = {"ItemFailure": 0, "decide": 0, "Fail": 1, "Outcome": 1, "_sweep": 4}
-#: Codes that are no literal where a failure is raised: the script of the fake, checked when it is read.
-CHECKED_ELSEWHERE = {("pipeline/summarizers/scripted.py", "self.code")}
+#: Codes that are no literal where a failure is raised: the script of the fake, checked when it is read, and the table of
+#: a provider's conditions, checked below.
+CHECKED_ELSEWHERE = {
+    ("pipeline/summarizers/scripted.py", "self.code"),
+    ("pipeline/summarizers/openai_chat/conditions.py", "code"),
+}
 
 
 def codes(path: Path) -> Iterator[tuple[str, ast.expr]]:
@@ -101,6 +106,14 @@ def test_a_failure_is_raised_with_a_literal_code_or_with_one_that_was_checked():
         if name == "ItemFailure" and not isinstance(code, ast.Constant)
     }
     assert others == CHECKED_ELSEWHERE
+
+
+def test_every_condition_of_a_provider_has_a_code_with_a_policy_and_is_met_somewhere():
+    assert {code for code, _ in conditions.CONDITIONS.values()} <= set(failure.POLICIES)
+    room = REPO / "pipeline" / "summarizers" / "openai_chat"
+    table = re.compile(r'^    "\w+": \(', re.MULTILINE)  # where a condition is declared and not met
+    written = "".join(table.sub("", path.read_text()) for path in room.glob("*.py"))
+    assert {name for name in conditions.CONDITIONS if f'"{name}"' not in written} == set()
 
 
 def arrows(table: str) -> set[str]:
