@@ -114,6 +114,11 @@ class Profile(BaseModel):
     seed: int | None = None
     service_tier: Annotated[str, Field(min_length=1)] | None = None
 
+    @property
+    def address(self) -> str | None:
+        """Its URL without a query, which may hold a secret."""
+        return self.base_url and self.base_url.partition("?")[0]
+
     @model_validator(mode="after")
     def _can_be_called(self) -> Self:
         if self.summarizer != "openai_chat":
@@ -123,6 +128,15 @@ class Profile(BaseModel):
         if self.context_tokens < 5 * self.output_tokens:
             raise ValueError("context_tokens must hold five times output_tokens, or parts of a long call do not fit")
         return self
+
+
+def _told_apart(profiles: dict[str, Profile]) -> dict[str, Profile]:
+    """The environment has no case: CALLFOLD_PROFILES__NIGHTLY__API_KEY is of `nightly`, and never of Nightly."""
+    if len({name.lower() for name in profiles}) < len(profiles):
+        raise ValueError(
+            "two names differ in case alone: write a profile's name in lower case, as the environment does"
+        )
+    return profiles
 
 
 class Schedule(BaseModel):
@@ -160,7 +174,7 @@ class Settings(BaseSettings):
     flower_password: SecretStr | None = None
     #: Script of the `scripted` summarizer.
     script: Path | None = None
-    profiles: dict[str, Profile] = {}
+    profiles: Annotated[dict[str, Profile], AfterValidator(_told_apart)] = {}
     schedules: dict[str, Schedule] = {}
     #: Who is told that a job has ended: a command, as the list of its words, or a file that gets a line.
     on_complete: Annotated[tuple[str, ...], Field(min_length=1)] | Path | None = None
@@ -187,9 +201,14 @@ class Settings(BaseSettings):
         """Where the tokenizers' vocabularies are laid."""
         return self.data_dir / "tiktoken"
 
+    @property
+    def all_profiles(self) -> dict[str, Profile]:
+        """Those that were set by name, and `extractive`, which is always there."""
+        return {"extractive": Profile()} | self.profiles
+
     def profile(self, name: str) -> Profile:
-        """The profile by its name; `extractive` is always there. Raises NotFound with the known names."""
-        known = {"extractive": Profile()} | self.profiles
+        """The profile by its name. Raises NotFound with the known names."""
+        known = self.all_profiles
         if name not in known:
             raise NotFound("profile", name, sorted(known))
         return known[name]

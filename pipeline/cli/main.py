@@ -1,6 +1,6 @@
 """`callfold`: the commands by name, each imported only when it is called, and the one place where errors end.
 
-A command is the function of its module's name: `pipeline/cli/run.py` has `run`.
+A command is the function, or the group, of its module's name: `pipeline/cli/run.py` has `run`.
 """
 
 import sys
@@ -32,6 +32,7 @@ COMMANDS: Final = (
     "deliver",
     "verify",
     "nightly",
+    "profiles",
     "up",
     "down",
     "doctor",
@@ -49,8 +50,11 @@ class Commands(typer.core.TyperGroup):
         """The command by its name, None where there is none."""
         if cmd_name not in COMMANDS:
             return None
+        named = getattr(import_module(f"pipeline.cli.{cmd_name}"), cmd_name)
+        if isinstance(named, typer.Typer):
+            return typer.main.get_command(named)
         command = typer.Typer(add_completion=False)
-        command.command(cmd_name)(getattr(import_module(f"pipeline.cli.{cmd_name}"), cmd_name))
+        command.command(cmd_name)(named)
         return typer.main.get_command(command)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:

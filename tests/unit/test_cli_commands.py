@@ -55,6 +55,7 @@ def test_every_command_explains_itself(command):
         (["run", ".", "--language", "<German>"], "option language: write a language's name or tag, "),
         (["summarize", "call.txt"], "call.txt: "),
         (["summarize", "call.txt", "--within", "0"], "Invalid value for '--within'"),
+        (["profiles", "check", "nobody"], "no profile 'nobody'; known: extractive"),
         (["resume", "nobody"], "no profile 'nobody'; known: extractive"),
         (["deliver", "night"], "Missing option '--to'."),
         (["deliver", "night", "--to", "s3://bucket"], "to: only file:// is delivered to: "),
@@ -291,3 +292,42 @@ def test_summarizing_one_document_loads_no_ledger():
     loaded = "import sys, pipeline.cli.summarize; print(*{name.partition('.')[0] for name in sys.modules})"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert {"celery", "alembic", "sklearn"}.isdisjoint(names)
+
+
+CONFIGURED = """
+[profiles.nightly]
+summarizer = "openai_chat"
+model = "small-1"
+base_url = "http://127.0.0.1:9/v1?tenant=hunter2"
+"""
+
+
+def test_profiles_are_listed_without_their_keys(tmp_path, monkeypatch):
+    (tmp_path / "callfold.toml").write_text(CONFIGURED)
+    monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__API_KEY", "sk-hunter2")
+    shown, listed = call("profiles"), call("profiles", "--json")
+    assert (shown.exit_code, listed.exit_code) == (0, 0)
+    assert "hunter2" not in shown.stdout + listed.stdout
+    found = {profile["profile"]: profile for profile in json.loads(listed.stdout)}
+    assert found.keys() == {"extractive", "nightly"}
+    assert (found["nightly"]["model"], found["nightly"]["has_key"]) == ("small-1", True)
+    assert not found["extractive"]["has_key"]
+
+
+def test_a_profile_that_does_not_work_is_one_line_and_exit_code_1(tmp_path):
+    (tmp_path / "callfold.toml").write_text(CONFIGURED)
+    result = call("profiles", "check")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert [line.split(": ")[:2] for line in result.stdout.splitlines()] == [["extractive", "ok"], ["nightly", "WRONG"]]
+    [checked] = json.loads(call("profiles", "check", "nightly", "--json").stdout)
+    assert (checked["profile"], checked["ok"]) == ("nightly", False)
+    assert call("profiles", "check", "extractive").exit_code == 0
+
+
+def test_profiles_whose_names_differ_in_case_alone_are_refused(tmp_path, monkeypatch):
+    """Else the key of the environment, which has no case, would make a second profile and leave the first without."""
+    (tmp_path / "callfold.toml").write_text(CONFIGURED.replace("nightly", "Nightly"))
+    monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__API_KEY", "sk-hunter2")
+    result = call("profiles")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith("callfold: profiles: two names differ in case alone: ")
