@@ -57,8 +57,8 @@ def test_the_readme_documents_no_setting_that_does_not_exist():
 
 #: What takes an error code, and as which of its arguments; each may also be given it by keyword.
 TAKES_A_CODE = {"ItemFailure": 0, "decide": 0, "Fail": 1, "Outcome": 1, "_sweep": 4}
-#: Codes that are no literal where a failure is raised: the script of the fake, checked when it is read, and the table of
-#: a provider's conditions, checked below.
+#: Codes that are no literal where a failure is raised: the script of the fake, checked when it is read, and the table
+#: of a provider's conditions, checked below.
 CHECKED_ELSEWHERE = {
     ("pipeline/summarizers/scripted.py", "self.code"),
     ("pipeline/summarizers/openai_chat/conditions.py", "code"),
