@@ -44,15 +44,26 @@ Language = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Of the summaries, such as German or pt-BR: the call's own unless told."),
 ]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="What the job's calls may take: no call is begun above it.", show_default=False),
+]
+BudgetUsd = Annotated[
+    float | None,
+    typer.Option(metavar="USD", help="The same in US dollars, by the profile's prices.", show_default=False),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 4 when a document has no result.")]
 
 
 def options(
-    concurrency: int | None,
-    require: str | None,
-    profile: str | None,
-    deadline: int | None,
+    *,
+    concurrency: int | None = None,
+    require: str | None = None,
+    profile: str | None = None,
+    deadline: int | None = None,
     language: str | None = None,
+    budget_tokens: int | None = None,
+    budget_usd: float | None = None,
 ) -> dict[str, str | int | float]:
     """The job's options as given: what was not given is not part of the request's digest."""
     given: dict[str, Any] = {
@@ -61,5 +72,7 @@ def options(
         "profile": profile,
         "deadline_seconds": deadline,
         "language": language,
+        "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd,
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -30,6 +30,8 @@ def retry(
     code: Codes = None,
     concurrency: arguments.Concurrency = None,
     deadline: arguments.Deadline = None,
+    budget_tokens: arguments.BudgetTokens = None,
+    budget_usd: arguments.BudgetUsd = None,
     out: Out = None,
     strict: arguments.Strict = False,
     as_json: arguments.Json = False,
@@ -42,7 +44,9 @@ def retry(
     if strict and out is None:
         raise InvalidRequest([Problem("--strict", "waits for the end of the job: give --out, too")])
     settings = door.settings()
-    changes = arguments.options(concurrency, None, None, deadline)
+    changes = arguments.options(
+        concurrency=concurrency, deadline=deadline, budget_tokens=budget_tokens, budget_usd=budget_usd
+    )
 
     def request(ledger: Ledger) -> Submitted:
         with ledger.statement() as tx:

@@ -22,13 +22,24 @@ def run(
     profile: arguments.ProfileName = None,
     deadline: arguments.Deadline = None,
     language: arguments.Language = None,
+    budget_tokens: arguments.BudgetTokens = None,
+    budget_usd: arguments.BudgetUsd = None,
     strict: arguments.Strict = False,
     as_json: arguments.Json = False,
 ) -> None:
     """Run a job to its end and copy its bundle to --out. Interrupted and run again, it continues the same job."""
     settings = door.settings()
-    options = arguments.options(concurrency, require, profile, deadline, language)
-    settings.profile(job_options.parse(options).profile)
+    options = arguments.options(
+        concurrency=concurrency,
+        require=require,
+        profile=profile,
+        deadline=deadline,
+        language=language,
+        budget_tokens=budget_tokens,
+        budget_usd=budget_usd,
+    )
+    asked = job_options.parse(options)
+    job_options.check_budget(asked, settings.profile(asked.profile))
     _check_apart(out, paths)
     check_out(out)
 

@@ -16,12 +16,22 @@ def submit(
     profile: arguments.ProfileName = None,
     deadline: arguments.Deadline = None,
     language: arguments.Language = None,
+    budget_tokens: arguments.BudgetTokens = None,
+    budget_usd: arguments.BudgetUsd = None,
     as_json: arguments.Json = False,
 ) -> None:
     """Store a job and leave it to the workers of a stack that is up."""
     settings = door.settings()
     urls = door.working_stack(settings)
-    options = arguments.options(concurrency, require, profile, deadline, language)
+    options = arguments.options(
+        concurrency=concurrency,
+        require=require,
+        profile=profile,
+        deadline=deadline,
+        language=language,
+        budget_tokens=budget_tokens,
+        budget_usd=budget_usd,
+    )
     job = submit_stage(Ledger(urls.database), settings, read_paths(paths, account), options, key)
     if job.created:
         dispatch.send(urls, [Admit(job.job_id)])

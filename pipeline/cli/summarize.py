@@ -37,7 +37,7 @@ def summarize(
     Exits with 4 where it has no result, with 5 where it needs a job.
     """
     settings = door.settings()
-    asked = job_options.parse(arguments.options(None, None, profile, None, language))
+    asked = job_options.parse(arguments.options(profile=profile, language=language))
     one = _only(file, account)
     result = summarize_inline(settings, asked.profile, one, within, language=asked.language)
     if as_json:

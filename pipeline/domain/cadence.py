@@ -23,9 +23,9 @@ def whole_sentences(text: str) -> str:
 
 @dataclass(slots=True)
 class Cadence:
-    """Counts what has come since the last checkpoint, which was at `kept_at` on the caller's clock, in seconds."""
+    """Counts what has come since a checkpoint was last tried, at `tried_at` on the caller's clock, in seconds."""
 
-    kept_at: float
+    tried_at: float
     characters: int = 0
     sentences: int = 0
 
@@ -34,12 +34,20 @@ class Cadence:
         self.characters += len(words)
         self.sentences += sum(1 for _ in _END.finditer(words + " "))
 
-    def due(self, now: float) -> bool:
-        """Whether what is new should be kept."""
-        since = now - self.kept_at
-        enough = self.characters >= CHARACTERS or self.sentences >= SENTENCES or since >= MOST_SECONDS
+    def restarted(self) -> None:
+        """What had come counts no more: that is news, too."""
+        self.characters, self.sentences = 1, 0
+
+    def due(self, now: float, next_look: float = 0.0) -> bool:
+        """Whether what is new should be kept now, where the next look comes after so many seconds."""
+        since = now - self.tried_at
+        enough = self.characters >= CHARACTERS or self.sentences >= SENTENCES or since + next_look >= MOST_SECONDS
         return self.characters > 0 and since >= LEAST_SECONDS and enough
 
-    def kept(self, now: float) -> None:
-        """A checkpoint holds everything that had come."""
-        self.kept_at, self.characters, self.sentences = now, 0, 0
+    def tried(self, now: float) -> None:
+        """A checkpoint was made of everything that had come."""
+        self.tried_at, self.characters, self.sentences = now, 0, 0
+
+    def missed(self) -> None:
+        """It was not kept: it is due again."""
+        self.characters = max(self.characters, CHARACTERS)

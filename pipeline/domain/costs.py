@@ -7,6 +7,10 @@ from pipeline.settings import Prices
 
 _MILLION: Final = 1_000_000
 
+#: Codes of calls that the provider turned away: where no model had begun to answer, they are known to cost nothing.
+NEVER_READ: Final = frozenset({"rate_limited", "quota_exhausted", "provider_auth", "provider_rejected"})
+NOTHING: Final = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
+
 
 def priced(usage: Usage, prices: Prices | None) -> Usage:
     """The usage with its money, where the prices and the tokens are known; a price that the provider told stays."""

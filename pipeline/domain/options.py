@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipeline.domain.documents import Id
 from pipeline.errors import InvalidRequest, Problem
+from pipeline.settings import Profile
 
 #: It goes into a prompt: a few words of letters, and nothing that could say more than a language.
 _LANGUAGE = regex.compile(r"(?=.{2,40}\Z)\p{L}[\p{L}\p{M}]*([ -][\p{L}\p{M}\p{N}]+){0,3}")
@@ -32,10 +33,20 @@ class JobOptions(BaseModel):
     deadline_seconds: int = Field(86_400, ge=1, le=30 * 86_400)
     max_attempts: int = Field(12, ge=1, le=100)
     language: Language | None = None
+    #: what all calls of the job may take together, as the provider counts and as the profile's prices say
+    budget_tokens: int | None = Field(None, ge=1, le=2**63 - 1)
+    budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
     def given(self) -> dict[str, str | int | float]:
         """The options that were set, as they enter the digest."""
         return self.model_dump(exclude_unset=True, exclude_none=True)
+
+
+def check_budget(options: JobOptions, profile: Profile) -> None:
+    """A budget in money needs to know what a call costs. Raises InvalidRequest."""
+    if options.budget_usd is not None and profile.prices is None:
+        to_do = f"give profile {options.profile!r} its `prices` in CALLFOLD_PROFILES, or name budget_tokens"
+        raise InvalidRequest([Problem("option budget_usd", f"nobody knows what a call costs: {to_do}")])
 
 
 def parse(given: dict[str, str | int | float]) -> JobOptions:

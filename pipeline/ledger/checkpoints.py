@@ -1,5 +1,7 @@
 """Checkpoints: what an attempt has written so far, so that the next one need not pay for it again.
 
+    running --keep (progress)--> running
+
 A checkpoint is written by the attempt that holds its item and by no other, and moves the item's progress with it. It
 is gone once the item is final, and a day after its last change.
 """
@@ -26,58 +28,68 @@ class Checkpoint(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A checkpoint to be kept by the attempt that holds its item; `progress` 0 to 99 percent."""
+    """A checkpoint to be kept by the attempt that holds its item.
+
+    `progress` 0 to 99 percent, `cursor` the attempt's own number of this checkpoint: one that comes after a later one
+    is stale.
+    """
 
     job_id: UUID
     position: int
     attempt_id: UUID
     progress: int
+    cursor: int
     checkpoint: Checkpoint
 
 
-# Items that others have locked are skipped, as by the leases' renewal: this takes many of them and no job's lock.
+# As `lifecycle.apply` with Progress. The item's row is locked before the checkpoint's, here and wherever an item is
+# made final, and nothing else is waited for while it is held.
 _KEEP = """
 WITH given AS (
-    SELECT * FROM unnest(%s::uuid[], %s::int[], %s::uuid[], %s::int[], %s::text[], %s::int[], %s::text[], %s::text[],
-                         %s::text[], %s::text[], %s::bigint[], %s::text[], %s::bool[])
-               AS row (job_id, position, attempt_id, progress, step, chunk, input_sha256, prompt_version, model,
-                       parameters, seed, text, done)
-), held AS (
-    UPDATE items
-       SET version = items.version + 1, progress = greatest(items.progress, given.progress), cursor = items.cursor + 1
-      FROM given JOIN jobs USING (job_id)
-     WHERE items.job_id = given.job_id AND items.position = given.position
-       AND jobs.expires_at > clock_timestamp()
-       AND (items.job_id, items.position) IN (
-            SELECT items.job_id, items.position FROM items JOIN given USING (job_id, position, attempt_id)
-             WHERE items.state = 'running' FOR UPDATE OF items SKIP LOCKED)
-    RETURNING items.job_id, items.position, jobs.workspace
+    SELECT * FROM unnest(%s::uuid[], %s::int[], %s::uuid[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[],
+                         %s::text[], %s::text[], %s::text[], %s::bigint[], %s::text[], %s::bool[])
+               AS row (job_id, position, attempt_id, progress, cursor, step, chunk, input_sha256, prompt_version,
+                       model, parameters, seed, text, done)
+), held AS MATERIALIZED (
+    SELECT given.*, jobs.workspace
+      FROM given JOIN items USING (job_id, position, attempt_id) JOIN jobs USING (job_id)
+     WHERE items.state = 'running' AND jobs.expires_at > clock_timestamp()
+       AND items.progress <= given.progress AND items.cursor <= given.cursor
+       AND (items.progress, items.cursor) <> (given.progress, given.cursor)
+       FOR UPDATE OF items {wait}
+), moved AS (
+    UPDATE items SET version = items.version + 1, progress = held.progress, cursor = held.cursor
+      FROM held WHERE items.job_id = held.job_id AND items.position = held.position
 )
 INSERT INTO checkpoints (job_id, position, step, chunk, workspace, input_sha256, prompt_version, model, parameters,
                          seed, text, done)
 SELECT job_id, position, step, chunk, workspace, input_sha256, prompt_version, model, parameters, seed, text, done
-  FROM given JOIN held USING (job_id, position)
+  FROM held
 ON CONFLICT (job_id, position, step, chunk) DO UPDATE
    SET input_sha256 = excluded.input_sha256, prompt_version = excluded.prompt_version, model = excluded.model,
        parameters = excluded.parameters, seed = excluded.seed, text = excluded.text, done = excluded.done,
        updated_at = clock_timestamp()
 RETURNING job_id, position
 """
+_KEEP_ONE, _KEEP_MANY = _KEEP.format(wait=""), _KEEP.format(wait="SKIP LOCKED")
 
 
-def keeping(rows: Sequence[Kept]) -> Statement:
-    """The statement of `keep`."""
-    flat = [(*row[:4], *row.checkpoint) for row in rows]
-    return Statement(_KEEP, [list(column) for column in zip(*flat, strict=True)])
+def keeping(row: Kept) -> Statement:
+    """The statement that keeps one checkpoint, and waits for whoever has its item locked.
+
+    Without a row the item is no longer this attempt's, or knows as much already.
+    """
+    return Statement(_KEEP_ONE, _columns([row]))
 
 
 def keep(tx: Transaction, rows: Sequence[Kept]) -> set[tuple[UUID, int]]:
-    """Keep one checkpoint of each of these items; returns the items whose attempt still holds them.
-
-    What is missing there was locked by others just now, or is in other hands.
-    """
-    [kept] = together(tx, keeping(rows))
+    """Keep one checkpoint of each of these items, but of those that are locked just now; returns whose was kept."""
+    [kept] = together(tx, Statement(_KEEP_MANY, _columns(rows)))
     return {(job_id, position) for job_id, position in kept}
+
+
+def _columns(rows: Sequence[Kept]) -> list[list[object]]:
+    return [list(column) for column in zip(*((*row[:5], *row.checkpoint) for row in rows), strict=True)]
 
 
 def of_item(tx: Transaction, job_id: UUID, position: int) -> list[Checkpoint]:
@@ -95,15 +107,15 @@ def forgetting(job_id: UUID, position: int) -> Statement:
     return Statement("DELETE FROM checkpoints WHERE job_id = %s AND position = %s", (job_id, position))
 
 
+# It waits for nobody: whoever has a checkpoint locked makes it new, or deletes it.
 _SWEEP = """
 DELETE FROM checkpoints WHERE (job_id, position, step, chunk) IN (
-    SELECT job_id, position, step, chunk FROM checkpoints JOIN items USING (job_id, position)
-     WHERE items.state IN ('succeeded', 'failed', 'skipped')
-        OR checkpoints.updated_at < clock_timestamp() - %s * interval '1 second'
-     LIMIT 1000)
+    SELECT job_id, position, step, chunk FROM checkpoints
+     WHERE updated_at < clock_timestamp() - %s * interval '1 second'
+     LIMIT 1000 FOR UPDATE SKIP LOCKED)
 """
 
 
 def sweep(tx: Transaction, older_than_seconds: float) -> int:
-    """Forget checkpoints of items that others made final, and those that are too old. Returns how many."""
+    """Forget checkpoints that nobody has changed for so long. Returns how many."""
     return tx.exec_driver_sql(_SWEEP, (older_than_seconds,)).rowcount

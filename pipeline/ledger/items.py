@@ -1,12 +1,12 @@
 r"""An item's arrows: one function, one guarded statement each. No row matched raises StaleArrow.
 
-    released --start--> running --progress, settle--> succeeded | failed | skipped
+    released --start--> running --settle--> succeeded | failed | skipped
        |                   |
        '--hold--> pending <'--settle (requeue) | lose
 
 What an event makes of an item is decided in `domain.lifecycle`; here stands whether it still may. Transitions that
 show outside raise the job's version by one and append one event with it; the caller holds the job row's lock.
-Releases stand in `releases.py`, sweeps of thousands in `sweeps.py`.
+Releases stand in `releases.py`, progress in `checkpoints.py`, sweeps of thousands in `sweeps.py`.
 """
 
 from collections.abc import Sequence
@@ -222,35 +222,6 @@ def hold(tx: Transaction, job: LockedJob, released: Released, until: datetime) -
         raise StaleArrow("hold", "the item is not released under this dispatch")
 
 
-_PROGRESS = """
-UPDATE items
-   SET version = items.version + 1, progress = %(progress)s, cursor = %(cursor)s
-  FROM jobs
- WHERE items.job_id = %(job)s AND items.position = %(position)s AND items.state = 'running'
-   AND items.attempt_id = %(attempt)s AND items.attempt_count = %(number)s
-   AND items.progress <= %(progress)s AND items.cursor <= %(cursor)s
-   AND (items.progress, items.cursor) <> (%(progress)s, %(cursor)s)
-   AND jobs.job_id = items.job_id AND jobs.expires_at > clock_timestamp()
-"""
-
-
-def progress(tx: Transaction, held: Held, progress: int, cursor: int) -> None:
-    """How far a running attempt came. As a start it shows nothing outside, so it takes no job lock.
-
-    Raises StaleArrow where that is old, known, or no longer this attempt's to say.
-    """
-    parameters = {
-        "job": held.job_id,
-        "position": held.position,
-        "attempt": held.attempt_id,
-        "number": held.number,
-        "progress": progress,
-        "cursor": cursor,
-    }
-    if tx.exec_driver_sql(_PROGRESS, parameters).rowcount != 1:
-        raise StaleArrow("progress", "it is not ahead of what is known, or the attempt does not hold the item")
-
-
 # Fenced by the attempt: it must be the item's last one, and either running or lost with no later start. The attempt's
 # own row is fenced too, so that one attempt settles once.
 _SETTLE = """
@@ -307,8 +278,9 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
     has run out. Raises StaleArrow where the item has moved on: then the caller rolls back, and keeps a result on its
     attempt (`keep_late`).
     """
-    [rows] = together(tx, _settling(job, held, item, kind, outcome))
-    return _freed_lane(rows)
+    forgotten = [checkpoints.forgetting(job.job_id, held.position)] if item.state in TERMINAL else []
+    settled, *_ = together(tx, _settling(job, held, item, kind, outcome), *forgotten)
+    return _freed_lane(settled)
 
 
 def settle_and_release(
@@ -329,8 +301,7 @@ def settle_and_release(
     been done in this transaction as well.
     """
     told = [gates.succeeding(job.profile, held.attempt_id)] if outcome.result_hash is not None else []
-    # What costs nothing has no texts in the making, and a first attempt only its own.
-    if item.state in TERMINAL and (held.number > 1 or any(call.reserved_tokens is not None for call in calls)):
+    if item.state in TERMINAL:
         told.append(checkpoints.forgetting(job.job_id, held.position))
     settled, *_, released = together(
         tx,

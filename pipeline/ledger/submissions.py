@@ -12,7 +12,7 @@ from uuid import UUID
 from psycopg import Cursor
 
 from pipeline.errors import InvalidRequest
-from pipeline.ledger import jobs
+from pipeline.ledger import budgets, jobs
 from pipeline.ledger.connection import Ledger, Transaction
 
 TEXTS_PER_TRANSACTION = 500
@@ -62,6 +62,8 @@ class NewJob:
     born_failed: int
     #: a file:// URI to which the export goes once it is frozen
     deliver_to: str | None
+    budget_tokens: int | None
+    budget_usd: float | None
 
 
 class KeyHolder(NamedTuple):
@@ -127,6 +129,7 @@ def admit_request(tx: Transaction, job: NewJob, rows: Iterable[ItemRow]) -> KeyH
     if holder is not None:
         return holder
     created_at = tx.exec_driver_sql(_INSERT_JOB, parameters).scalar_one()
+    budgets.give(tx, job.job_id, job.budget_tokens, job.budget_usd)
     _copy_items(tx, job, created_at, rows)
     if not _close_upload(tx, job.job_id):
         raise InvalidRequest("the upload took so long that its texts were swept: submit it again")

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pipeline.domain.results import JobState
 from pipeline.errors import InvalidRequest, NotFound
-from pipeline.ledger import jobs
+from pipeline.ledger import budgets, jobs
 from pipeline.ledger.connection import Transaction
 from pipeline.ledger.submissions import KeyHolder, take_key
 
@@ -66,6 +66,8 @@ class Successor:
     concurrency: int
     deadline_seconds: int
     codes: list[str] | None
+    budget_tokens: int | None
+    budget_usd: float | None
 
 
 # Worked on again: what has words and did not succeed. It keeps its place on the one-slot queue, for it may have killed
@@ -133,5 +135,6 @@ def admit(tx: Transaction, successor: Successor) -> KeyHolder | None:
     if created_at is None:
         which = "without a result" if successor.codes is None else f"that ended with {' or '.join(successor.codes)}"
         raise InvalidRequest(f"job {successor.predecessor} has no document {which} whose words are known")
+    budgets.give(tx, successor.job_id, successor.budget_tokens, successor.budget_usd)
     jobs.accept(tx, successor.job_id, created_at)
     return None

@@ -40,6 +40,9 @@ WITH swept AS (
     UPDATE attempts SET ended_at = %(at)s, outcome = %(outcome)s, error_code = %(code)s
       FROM swept
      WHERE attempts.attempt_id = swept.attempt_id AND swept.state = 'running' AND attempts.outcome IS NULL
+), forgotten AS (
+    DELETE FROM checkpoints USING swept
+     WHERE checkpoints.job_id = swept.job_id AND checkpoints.position = swept.position
 ), tally AS (
     SELECT count(*) AS n, count(*) FILTER (WHERE state = 'pending') AS were_pending FROM swept
 ), counted AS (

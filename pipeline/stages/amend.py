@@ -16,7 +16,7 @@ import structlog
 
 from pipeline.domain import failure
 from pipeline.domain.canonical import canonical
-from pipeline.domain.options import JobOptions, parse
+from pipeline.domain.options import JobOptions, check_budget, parse
 from pipeline.errors import IdempotencyConflict, InvalidRequest, JobNotTerminal
 from pipeline.ledger import submissions, successors
 from pipeline.ledger.connection import Ledger, Transaction
@@ -28,7 +28,7 @@ from pipeline.stages.submit import Submitted
 log = structlog.get_logger(__name__)
 
 #: With any other option the rows that are carried over would not be the same job's.
-CHANGEABLE: Final = frozenset({"concurrency", "deadline_seconds"})
+CHANGEABLE: Final = frozenset({"concurrency", "deadline_seconds", "budget_tokens", "budget_usd"})
 
 
 def amend(
@@ -41,7 +41,7 @@ def amend(
     """
     _check_codes(codes)
     if changes and not changes.keys() <= CHANGEABLE:
-        raise InvalidRequest(f"a retry keeps the job's options but {' and '.join(sorted(CHANGEABLE))}")
+        raise InvalidRequest(f"a retry keeps the job's options but {', '.join(sorted(CHANGEABLE))}")
     with ledger.transaction() as tx:
         before = successors.lock(tx, job_id)
         request = _successor(settings, before, codes, changes or {})
@@ -70,7 +70,7 @@ def _check_frozen(before: Predecessor) -> None:
 
 def _successor(settings: Settings, before: Predecessor, codes: Collection[str], changes: dict[str, Any]) -> Successor:
     asked = parse(json.loads(before.options) | changes)
-    settings.profile(asked.profile)
+    check_budget(asked, settings.profile(asked.profile))
     chosen = sorted(set(codes))
     return Successor(
         job_id=uuid4(),
@@ -83,6 +83,8 @@ def _successor(settings: Settings, before: Predecessor, codes: Collection[str], 
         concurrency=asked.concurrency if "concurrency" in changes else before.concurrency,
         deadline_seconds=asked.deadline_seconds,
         codes=chosen or None,
+        budget_tokens=asked.budget_tokens,
+        budget_usd=asked.budget_usd,
     )
 
 

@@ -6,25 +6,32 @@ writing   what an earlier attempt left | checkpoints as it grows | whole
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic, sleep
 from typing import Final
 
-from pipeline.domain.costs import dollars
+import structlog
+
+from pipeline.domain.costs import NEVER_READ, NOTHING, dollars
 from pipeline.domain.results import Usage
-from pipeline.errors import GivenBack, ItemFailure
+from pipeline.errors import GivenBack, ItemFailure, LedgerError
 from pipeline.ledger import attempts, budgets, checkpoints, gates
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.budgets import Opened
-from pipeline.ledger.checkpoints import Checkpoint
+from pipeline.ledger.checkpoints import Checkpoint, Kept
 from pipeline.ledger.connection import together
 from pipeline.ledger.items import Started
 from pipeline.settings import Profile
 from pipeline.stages.bench import Bench
-from pipeline.stages.keeper import Holder, Manuscript
+from pipeline.stages.keeper import Manuscript, Pen
 from pipeline.summarizers.port import CallReport, Demand, Origin, Step, Writing
 
-#: How long a document waits for the calls of others that may leave something of the budget, in seconds.
-_BUDGET_WAIT: Final = 2.0
+log = structlog.get_logger(__name__)
+
+#: How long a call waits in its slot, and its document outside, for the calls of others that may leave something of the
+#: budget, in seconds.
+_BUDGET_PAUSES: Final = (0.2, 0.4, 0.8)
+_LONGEST_BUDGET_WAIT: Final = 60.0
 
 
 class LedgerAttempt:
@@ -37,6 +44,8 @@ class LedgerAttempt:
         self._bench, self._started, self._profile, self._tokens = bench, started, profile, tokens
         self._began = monotonic()
         self._ends = self._began + started.seconds
+        self._pen = Pen(started.job_id, started.position, started.attempt_id)
+        self._texts: dict[tuple[Step, Origin], Manuscript] = {}
         self._recorded = 0
         self._found: list[Checkpoint] | None = None
 
@@ -46,9 +55,11 @@ class LedgerAttempt:
         if demand is not None:
             self._leave_time_for_it()
         self._wait_for_a_place(demand)
-        sequence, began = len(self.calls) + 1, monotonic()
-        reserved = None if demand is None else self._open(sequence, step, demand, began - self._began)
-        report = CallReport(sequence, min(self._ends, began + self._profile.call_seconds))
+        call = self._next(step, demand)
+        if demand is not None:
+            self._open(call)
+        sent = monotonic()
+        report = CallReport(call.sequence, min(self._ends, sent + self._profile.call_seconds))
         code: str | None = "internal_error"
         try:
             yield report
@@ -57,15 +68,33 @@ class LedgerAttempt:
             code = failed.error_code
             raise
         finally:
+            if code in NEVER_READ and report.model is None and report.usage.input_tokens is None:
+                report.usage = NOTHING
             report.close(demand, self._profile.prices)
-            self.calls.append(self._ended(step, report, reserved, code, began))
+            self.calls.append(_ended(call, report, code, monotonic() - sent))
+
+    def _next(self, step: Step, demand: Demand | None) -> Call:
+        call = Call(
+            sequence=len(self.calls) + 1,
+            step=step.name,
+            chunk=step.chunk,
+            covers=step.covers,
+            latency_seconds=None,
+            began_seconds=monotonic() - self._began,
+        )
+        if demand is None:
+            return call
+        prices = self._profile.prices
+        usd = None if prices is None else dollars(prices, demand.input_tokens, demand.output_tokens)
+        return replace(call, reserved_tokens=demand.input_tokens + demand.output_tokens, reserved_usd=usd)
 
     def writing(self, step: Step, origin: Origin) -> Writing:
         """See the port."""
-        started = self._started
-        holder = Holder(started.job_id, started.position, started.attempt_id)
-        text = Manuscript(holder, step, origin, self._checkpoint(step, origin), self._bench.show)
-        text.on_finish = self._keep_whole
+        if (step, origin) not in self._texts:
+            self._texts[step, origin] = Manuscript(
+                self._pen, step, origin, self._checkpoint(step, origin), keep=self._keep_whole, show=self._bench.show
+            )
+        text = self._texts[step, origin]
         if not text.done:
             self._bench.keeper.watch(text)
         return text
@@ -73,8 +102,13 @@ class LedgerAttempt:
     def end(self) -> None:
         """It writes no more: what was new in a text that broke off is kept for the next attempt."""
         text = self._bench.keeper.forget(self._started.attempt_id)
-        if text is not None and not text.done and text.text:
-            self._bench.patience()(self._keep, text)
+        if text is None:
+            return
+        try:
+            self._keep(text, self._bench.settings.lease_seconds)
+        except LedgerError as error:
+            # Not worth another outcome: the next attempt goes on from the checkpoint before.
+            log.warning("attempt.not_kept", attempt_id=str(self._started.attempt_id), error=error.code)
 
     @property
     def usage(self) -> Usage:
@@ -116,69 +150,40 @@ class LedgerAttempt:
         with self._bench.ledger.statement() as tx:
             return gates.reserve(tx, self._started.profile, request, tokens)
 
-    def _open(self, sequence: int, step: Step, demand: Demand, began: float) -> tuple[int, float | None]:
-        """Write the call before it is sent; what ended before is written with it. Gives the reservation."""
-        tokens, prices = demand.input_tokens + demand.output_tokens, self._profile.prices
-        usd = None if prices is None else dollars(prices, demand.input_tokens, demand.output_tokens)
-        match self._bench.patience()(self._open_once, sequence, step, tokens, usd, began):
+    def _open(self, call: Call) -> None:
+        """Write the call before it is sent. Short of budget, wait a moment for what others' calls may leave."""
+        opened: Opened = "later"
+        for pause in _BUDGET_PAUSES:
+            opened = self._bench.patience()(self._open_once, call)
+            if opened != "later":
+                break
+            sleep(pause)
+        match opened:
             case "later":
-                raise GivenBack("other calls hold what is left of the job's budget", _BUDGET_WAIT)
+                raise GivenBack("other calls hold what is left of the job's budget", self._backoff())
             case "spent":
                 raise ItemFailure("budget_exhausted", "what is left of the job's budget does not hold the next call")
             case "overtaken":
-                raise GivenBack("another attempt works on it")
-            case "opened":
-                return tokens, usd
+                raise GivenBack("the item is no longer this attempt's")
 
-    def _open_once(self, sequence: int, step: Step, tokens: int, usd: float | None, began: float) -> Opened:
+    def _backoff(self) -> float:
+        """Longer each time: all of a job's documents may wait for one long call."""
+        before = self._started.number - 1 - self._started.charged
+        return min(_LONGEST_BUDGET_WAIT, 2.0 ** min(before, 6))
+
+    def _open_once(self, call: Call) -> Opened:
         started = self._started
-        with self._bench.ledger.statement() as tx:
-            if self._recorded < len(self.calls):
-                attempts.record_calls(tx, started.attempt_id, self.calls[self._recorded :])
-                self._recorded = len(self.calls)
-            return budgets.open_call(
-                tx,
-                started.job_id,
-                started.position,
-                started.attempt_id,
-                sequence=sequence,
-                step=step.name,
-                chunk=step.chunk,
-                covers=step.covers,
-                tokens=tokens,
-                usd=usd,
-                began=began,
-            )
+        self._record()
+        with self._bench.ledger.transaction() as tx:
+            return budgets.open_call(tx, started.job_id, started.position, started.attempt_id, call)
 
-    def _ended(
-        self,
-        step: Step,
-        report: CallReport,
-        reserved: tuple[int, float | None] | None,
-        code: str | None,
-        began: float,
-    ) -> Call:
-        used, (tokens, usd) = report.usage, reserved or (None, None)
-        return Call(
-            sequence=report.sequence,
-            step=step.name,
-            chunk=step.chunk,
-            covers=step.covers,
-            error_code=code,
-            condition=report.condition,
-            reserved_tokens=tokens,
-            reserved_usd=usd,
-            input_tokens=used.input_tokens,
-            cached_tokens=used.cached_tokens,
-            output_tokens=used.output_tokens,
-            cost_usd=used.cost_usd,
-            request_id=report.request_id,
-            model=report.model,
-            service_tier=report.service_tier,
-            system_fingerprint=report.system_fingerprint,
-            latency_seconds=monotonic() - began,
-            began_seconds=began - self._began,
-        )
+    def _record(self) -> None:
+        """Write the calls that have ended: what they did not take is there for others."""
+        unrecorded = self.calls[self._recorded :]
+        if unrecorded:
+            with self._bench.ledger.statement() as tx:
+                attempts.record_calls(tx, self._started.attempt_id, unrecorded)
+            self._recorded += len(unrecorded)
 
     def _checkpoint(self, step: Step, origin: Origin) -> Checkpoint | None:
         """What an earlier attempt left of this very text; the first attempt finds nothing."""
@@ -196,15 +201,39 @@ class LedgerAttempt:
 
     def _keep_whole(self, text: Manuscript) -> None:
         self._bench.keeper.forget(self._started.attempt_id)
-        self._bench.patience()(self._keep, text)
+        self._keep(text)
 
-    def _keep(self, text: Manuscript) -> None:
+    def _keep(self, text: Manuscript, seconds: float | None = None) -> None:
+        """Store the text as it is now; an item that others have locked is waited for."""
+        row = text.draft()
+        if row is not None:
+            self._bench.patience(seconds)(self._keep_once, row)
+
+    def _keep_once(self, row: Kept) -> None:
         """The checkpoint and the calls that have ended, in one round trip."""
         unrecorded = self.calls[self._recorded :]
-        with self._bench.ledger.statement() as tx:
+        with self._bench.ledger.transaction() as tx:
             together(
                 tx,
-                checkpoints.keeping([text.kept()]),
-                *([attempts.recording(self._started.attempt_id, unrecorded)] if unrecorded else []),
+                checkpoints.keeping(row),
+                *([attempts.recording(row.attempt_id, unrecorded)] if unrecorded else []),
             )
         self._recorded += len(unrecorded)
+
+
+def _ended(opened: Call, report: CallReport, code: str | None, seconds: float) -> Call:
+    used = report.usage
+    return replace(
+        opened,
+        error_code=code,
+        condition=report.condition,
+        input_tokens=used.input_tokens,
+        cached_tokens=used.cached_tokens,
+        output_tokens=used.output_tokens,
+        cost_usd=used.cost_usd,
+        request_id=report.request_id,
+        model=report.model,
+        service_tier=report.service_tier,
+        system_fingerprint=report.system_fingerprint,
+        latency_seconds=seconds,
+    )

@@ -1,6 +1,6 @@
 """The texts that a process's attempts are writing: one thread and one statement keep checkpoints of all that are due.
 
-A slot never waits for a checkpoint but for the one that says that a text is whole.
+A slot waits for a checkpoint only where that says that a text is whole, or where its attempt ends.
 """
 
 import threading
@@ -13,6 +13,7 @@ from uuid import UUID
 import structlog
 
 from pipeline.domain.cadence import Cadence, whole_sentences
+from pipeline.domain.text import storable
 from pipeline.ledger import checkpoints
 from pipeline.ledger.checkpoints import Checkpoint, Kept
 from pipeline.ledger.connection import Ledger
@@ -30,65 +31,92 @@ class Show(Protocol):
         """Never blocks for long and never raises."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The item that a text belongs to, and the attempt that writes it."""
+@dataclass(slots=True)
+class Pen:
+    """What an attempt writes its texts with: the item that it holds, how far that is, and its last checkpoint."""
 
     job_id: UUID
     position: int
     attempt_id: UUID
+    progress: int = 0
+    cursor: int = 0
 
 
 class Manuscript:
-    """A text in the making (the port's Writing), shared between its slot and the keeper's thread."""
+    """A text in the making (the port's Writing), shared between its slot and the keeper's thread.
 
-    def __init__(self, holder: Holder, step: Step, origin: Origin, found: Checkpoint | None, show: Show) -> None:
+    `keep` stores the whole text, and comes back when it is stored.
+    """
+
+    def __init__(
+        self,
+        pen: Pen,
+        step: Step,
+        origin: Origin,
+        found: Checkpoint | None,
+        *,
+        keep: Callable[["Manuscript"], None],
+        show: Show,
+    ) -> None:
         self.text = "" if found is None else found.text
         self.done = found is not None and found.done
-        self.progress = 0
+        self.pen, self.step, self.origin = pen, step, origin
         self.cadence = Cadence(monotonic())
-        self.holder, self.step, self.origin = holder, step, origin
-        self.on_finish: Callable[[Manuscript], None] = lambda _: None
-        self._show = show
+        self._stored = (self.text, self.done)
+        self._keep, self._show = keep, show
         self._lock = threading.Lock()
 
     def add(self, words: str) -> None:
         """Some more of it has come."""
+        words = storable(words)
         with self._lock:
             offset, self.text = len(self.text), self.text + words
             self.cadence.heard(words)
-        holder, step = self.holder, self.step
-        self._show(holder.job_id, holder.position, step.name, step.chunk, offset, words)
+        pen, step = self.pen, self.step
+        self._show(pen.job_id, pen.position, step.name, step.chunk, offset, words)
 
     def restart(self) -> None:
         """What is there is no good: it is written anew."""
         with self._lock:
             self.text, self.done = "", False
+            self.cadence.restarted()
 
     def finish(self, progress: int) -> None:
         """It is whole: kept before anything else is paid for."""
         with self._lock:
-            self.done, self.progress = True, progress
-        self.on_finish(self)
+            self.done = True
+            self.pen.progress = max(self.pen.progress, progress)
+        self._keep(self)
 
-    def kept(self) -> Kept:
-        """What of it is worth a checkpoint now; from here on that counts as kept."""
+    def draft(self) -> Kept | None:
+        """What of it is worth a checkpoint now; None where that is what is stored."""
         with self._lock:
             text = self.text if self.done else whole_sentences(self.text)
-            self.cadence.kept(monotonic())
-        origin = self.origin
-        checkpoint = Checkpoint(
-            step=self.step.name,
-            chunk=self.step.chunk,
-            input_sha256=origin.input_sha256,
-            prompt_version=origin.prompt_version,
-            model=origin.model,
-            parameters=origin.parameters,
-            seed=origin.seed,
-            text=text,
-            done=self.done,
-        )
-        return Kept(self.holder.job_id, self.holder.position, self.holder.attempt_id, self.progress, checkpoint)
+            if (text, self.done) == self._stored:
+                return None
+            self.cadence.tried(monotonic())
+            self.pen.cursor += 1
+            origin, pen = self.origin, self.pen
+            checkpoint = Checkpoint(
+                step=self.step.name,
+                chunk=self.step.chunk,
+                input_sha256=origin.input_sha256,
+                prompt_version=origin.prompt_version,
+                model=origin.model,
+                parameters=origin.parameters,
+                seed=origin.seed,
+                text=text,
+                done=self.done,
+            )
+            return Kept(pen.job_id, pen.position, pen.attempt_id, pen.progress, pen.cursor, checkpoint)
+
+    def tried(self, row: Kept, *, kept: bool) -> None:
+        """The checkpoint is stored, or it is due again."""
+        with self._lock:
+            if kept:
+                self._stored = (row.checkpoint.text, row.checkpoint.done)
+            else:
+                self.cadence.missed()
 
 
 class Keeper:
@@ -104,7 +132,7 @@ class Keeper:
     def watch(self, text: Manuscript) -> None:
         """Keep this text from now on: an attempt writes one at a time."""
         with self._lock:
-            self._watched[text.holder.attempt_id] = text
+            self._watched[text.pen.attempt_id] = text
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
                 self._thread.start()
@@ -123,14 +151,18 @@ class Keeper:
             with self._lock:
                 watched = list(self._watched.values())
             now = monotonic()
-            due = [text for text in watched if not text.done and text.cadence.due(now)]
-            if due:
-                self._keep(due)
+            due = [text for text in watched if not text.done and text.cadence.due(now, _LOOK_SECONDS)]
+            self._keep((text, row) for text in due if (row := text.draft()) is not None)
 
-    def _keep(self, due: Iterable[Manuscript]) -> None:
-        rows = [text.kept() for text in due]
+    def _keep(self, drafts: Iterable[tuple[Manuscript, Kept]]) -> None:
+        """What is not kept, for PostgreSQL is away or its item is locked or in other hands, is tried again."""
+        made, kept = list(drafts), set[tuple[UUID, int]]()
+        if not made:
+            return
         try:
             with self._ledger.statement() as tx:
-                checkpoints.keep(tx, rows)
+                kept = checkpoints.keep(tx, [row for _, row in made])
         except Exception as error:  # noqa: BLE001 - nobody starts this thread again, and the next checkpoint holds all
-            log.warning("keeper.not_kept", texts=len(rows), error=type(error).__name__)
+            log.warning("keeper.not_kept", texts=len(made), error=type(error).__name__)
+        for text, row in made:
+            text.tried(row, kept=(row.job_id, row.position) in kept)

@@ -15,7 +15,7 @@ import structlog
 from pipeline.domain import gate, lifecycle
 from pipeline.domain.lifecycle import Fail, Lose
 from pipeline.errors import CallfoldError, StaleArrow
-from pipeline.ledger import gates, items, jobs, leases, notifications, releases, submissions, sweeps
+from pipeline.ledger import checkpoints, gates, items, jobs, leases, notifications, releases, submissions, sweeps
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.items import Outcome
@@ -26,6 +26,7 @@ from pipeline.stages.verdicts import failed, item_of
 
 log = structlog.get_logger(__name__)
 
+#: How long texts wait for their job, and a checkpoint for the next attempt.
 ORPHAN_SECONDS = 24 * 3600.0
 
 
@@ -44,6 +45,7 @@ def reconcile(ledger: Ledger, lease: float, worker: str) -> list[Command]:
         _open_lanes,
         _notify,
         _sweep_orphans,
+        _sweep_checkpoints,
     ):
         commands += _guarded(step, ledger, lease)
     return commands
@@ -237,4 +239,12 @@ def _sweep_orphans(ledger: Ledger, _lease: float) -> Iterator[Command]:
 def _sweep_one(ledger: Ledger, job_id: UUID) -> Iterator[Command]:
     submissions.discard_texts(ledger, job_id)
     log.info("reconcile.swept_texts", job_id=str(job_id))
+    yield from ()
+
+
+def _sweep_checkpoints(ledger: Ledger, _lease: float) -> Iterator[Command]:
+    with ledger.statement() as tx:
+        swept = checkpoints.sweep(tx, ORPHAN_SECONDS)
+    if swept:
+        log.info("reconcile.swept_checkpoints", checkpoints=swept)
     yield from ()

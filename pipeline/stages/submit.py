@@ -18,7 +18,7 @@ from pydantic_core import to_json
 from pipeline.domain.canonical import RequestDigest, canonical
 from pipeline.domain.documents import IncomingDocument, Warning
 from pipeline.domain.identity import WORKSPACE, check_key
-from pipeline.domain.options import JobOptions, parse
+from pipeline.domain.options import JobOptions, check_budget, parse
 from pipeline.errors import IdempotencyConflict, InvalidRequest, Problem
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
@@ -53,7 +53,7 @@ def submit(
     Raises InvalidRequest with every problem of the batch, IdempotencyConflict with both digests.
     """
     asked = parse(options)
-    settings.profile(asked.profile)
+    check_budget(asked, settings.profile(asked.profile))
     if key is not None:
         check_key(key)
     with tempfile.TemporaryFile() as texts, tempfile.TemporaryFile() as items:
@@ -160,6 +160,8 @@ def _new_job(spool: _Spool, options: JobOptions, key: str, deliver_to: str | Non
         total=spool.total,
         born_failed=spool.born_failed,
         deliver_to=deliver_to,
+        budget_tokens=options.budget_tokens,
+        budget_usd=options.budget_usd,
     )
 
 

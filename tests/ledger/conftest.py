@@ -91,6 +91,7 @@ def bench(ledger, settings):
     yield make
     for one in made:
         one.leases.stop()
+        one.keeper.stop()
 
 
 @pytest.fixture

@@ -42,6 +42,19 @@ class Answers:
         return answer
 
 
+class Does:
+    """A summarizer that does with its request and its attempt what the test says."""
+
+    name = "does"
+
+    def __init__(self, do):
+        self.do = do
+
+    def summarize(self, request, attempt):
+        self.do(request, attempt)
+        return Summary(summary="An offer.")
+
+
 def bench_with(ledger, settings, summarizer):
     leases = Leases(ledger, settings.lease_seconds)
     return Bench(ledger, settings, leases, Keeper(ledger), lambda _: summarizer, "w")

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from pipeline.domain.documents import DocumentFields, IncomingDocument, Transcript, Turn
 from pipeline.domain.lifecycle import Item
+from pipeline.ledger.checkpoints import Checkpoint, Kept
 from pipeline.ledger.connection import Ledger
 from pipeline.stages.submit import submit
 
@@ -123,6 +124,13 @@ def _add_attempt(tx, item, outcome, now):
     insert(tx, "attempts", row | (result if outcome == "succeeded" else {}))
 
 
+def checkpoint(held, progress, cursor, text="The first sentence.", **fields):
+    """What this attempt has written of a summary, as it is to be kept."""
+    made_of = {"input_sha256": SHA, "prompt_version": "1", "model": "m", "parameters": "{}", "seed": 7}
+    written = Checkpoint(**{"step": "summary", "chunk": 0, **made_of, "text": text, "done": False, **fields})
+    return Kept(held.job_id, held.position, held.attempt_id, progress, cursor, written)
+
+
 def insert(tx, table, row):
     names = ", ".join(row)
     values = ", ".join(f"%({name})s" for name in row)
@@ -215,15 +223,23 @@ SELECT ARRAY[total, pending, running, succeeded, failed, skipped] AS counted, ve
 def check(door, job_id):
     """What holds of every job at every moment: exact counts, versions without gaps, never more than K lanes.
 
-    And one notification for each change of its state, with the version of that change.
+    And one notification for each change of its state, with the version of that change, and no checkpoint of what is
+    final.
     """
     (job,) = rows(door, _CHECK, ["accepted", "admitted", "completed", "cancelled"], job_id)
     assert job.notified == job.changes
     assert job.counted == job.grouped
+    assert rows(door, _KEPT_OF_FINAL, job_id) == []
     assert job.versions == list(range(1, job.version + 1))
     lanes = job.lanes or []
     assert len(set(lanes)) == len(lanes) == job.running
     assert job.edited or all(0 <= lane < job.concurrency for lane in lanes)
+
+
+_KEPT_OF_FINAL = """
+SELECT position FROM checkpoints JOIN items USING (job_id, position)
+ WHERE job_id = %s AND state IN ('succeeded', 'failed', 'skipped')
+"""
 
 
 def document(number, text="We will send the offer on Monday.", **fields):

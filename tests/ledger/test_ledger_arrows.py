@@ -7,7 +7,7 @@ from itertools import product
 from uuid import uuid4
 
 import pytest
-from ledger_rows import KINDS, OPEN_KINDS, check, insert, item, new_job, rows, snapshot, value
+from ledger_rows import KINDS, OPEN_KINDS, check, checkpoint, insert, item, new_job, rows, snapshot, value
 
 from pipeline.domain import lifecycle
 from pipeline.domain.lifecycle import (
@@ -25,7 +25,7 @@ from pipeline.domain.lifecycle import (
     apply,
 )
 from pipeline.errors import StaleArrow
-from pipeline.ledger import items, jobs, leases, releases, sweeps
+from pipeline.ledger import checkpoints, items, jobs, leases, releases, sweeps
 from pipeline.ledger.items import Held, Outcome
 from pipeline.ledger.releases import Released
 
@@ -186,24 +186,43 @@ def test_a_person_fails_any_open_item_and_its_neighbour_stays(tx):
         check(tx, job_id)
 
 
-PROGRESS = [Progress(1, 0, 0), Progress(1, 40, 2), Progress(1, 39, 3), Progress(1, 41, 1), Progress(2, 50, 9)]
+PROGRESS = [Progress(1, 0, 0), Progress(1, 40, 2), Progress(1, 39, 3), Progress(1, 41, 1), Progress(1, 40, 1)]
 
 
-@pytest.mark.parametrize("event", PROGRESS, ids=lambda event: f"{event.attempt}-{event.progress}-{event.cursor}")
-def test_progress_moves_on_in_the_hands_of_the_attempt_that_runs(tx, each_job, event):
+@pytest.mark.parametrize("right", [True, False], ids=["own attempt", "other attempt"])
+@pytest.mark.parametrize("event", PROGRESS, ids=lambda event: f"{event.progress}-{event.cursor}")
+def test_a_checkpoint_moves_progress_on_in_the_hands_of_the_attempt_that_runs(tx, each_job, event, right):
     for case, job_id in each_job():
         if item(tx, job_id).state == "running":
             tx.exec_driver_sql("UPDATE items SET progress = 40, cursor = 1 WHERE job_id = %s", (job_id,))
-        before, one = item(tx, job_id), replace(held(tx, job_id, right=True), number=event.attempt)
+        before, row = item(tx, job_id), checkpoint(held(tx, job_id, right=right), event.progress, event.cursor)
         expected = apply(before, event, datetime.now(UTC))
-        if expected.reason == "progress":
-            items.progress(tx, one, event.progress, event.cursor)
-            assert item(tx, job_id) == expected.item, case
-        else:
-            with pytest.raises(StaleArrow):
-                items.progress(tx, one, event.progress, event.cursor)
-            assert item(tx, job_id) == before, case
+        moves = right and expected.reason == "progress"
+        assert checkpoints.keep(tx, [row]) == ({(job_id, 0)} if moves else set()), case
+        assert item(tx, job_id) == (expected.item if moves else before), case
+        assert checkpoints.of_item(tx, job_id, 0) == ([row.checkpoint] if moves else []), case
         check(tx, job_id)
+
+
+@pytest.mark.parametrize("event", SETTLES)
+def test_a_final_item_has_no_checkpoints_and_another_keeps_them(tx, event):
+    moved, outcome = SETTLES[event]
+    outcome = outcome if isinstance(outcome, Outcome) else Outcome(outcome, moved.code, "our own sentence")
+    job_id = new_job(tx, ["running", "running"])
+    mine, other = held(tx, job_id, right=True), held(tx, job_id, right=True, position=1)
+    assert len(checkpoints.keep(tx, [checkpoint(mine, 40, 1), checkpoint(other, 40, 1)])) == 2
+    settling(tx, job_id, moved, outcome, right=True)(jobs.lock(tx, job_id))
+    assert len(checkpoints.of_item(tx, job_id, 0)) == (item(tx, job_id).state == "pending")
+    assert len(checkpoints.of_item(tx, job_id, 1)) == 1
+
+
+def test_a_sweep_forgets_the_checkpoints_of_what_it_ends(tx):
+    for sweep in (sweeps.expired, lambda tx, job: sweeps.failed_by_operator(tx, job, 0)):
+        job_id = new_job(tx, ["running", "fresh"])
+        checkpoints.keep(tx, [checkpoint(held(tx, job_id, right=True), 40, 1)])
+        tx.exec_driver_sql("UPDATE jobs SET expires_at = now() WHERE job_id = %s", (job_id,))
+        assert sweep(tx, jobs.lock(tx, job_id)) > 0
+        assert checkpoints.of_item(tx, job_id, 0) == []
 
 
 def test_an_edit_changes_lanes_and_deadline_of_an_unfinished_job_and_says_so(tx):
@@ -345,10 +364,11 @@ def undone(tx):
     savepoint.rollback()
 
 
-def held(tx, job_id, *, right):
+def held(tx, job_id, *, right, position=0):
     """The item's last attempt, or one that never was."""
-    attempt_id = value(tx, "SELECT attempt_id FROM items WHERE job_id = %s", job_id) if right else None
-    return Held(job_id, 0, attempt_id or uuid4(), 1, 0, alone=item(tx, job_id).alone, losses_alone=0)
+    own = "SELECT attempt_id FROM items WHERE job_id = %s AND position = %s"
+    attempt_id = value(tx, own, job_id, position) if right else None
+    return Held(job_id, position, attempt_id or uuid4(), 1, 0, alone=item(tx, job_id, position).alone, losses_alone=0)
 
 
 def start(tx, job_id, dispatch_id):
