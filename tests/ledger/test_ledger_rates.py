@@ -13,12 +13,11 @@ from pipeline.domain.gate import LONGEST_SLEEP
 from pipeline.ledger import gates, views
 from pipeline.settings import Profile
 from pipeline.stages import process as stage
-from pipeline.stages import work
 from pipeline.stages.admit import admit
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.work import work as work_on
-from pipeline.summarizers.tokens import count_tokens
+from pipeline.summarizers.tokens import count_tokens, within_limit
 
 LEASE = 60.0
 PROFILES = {
@@ -127,9 +126,9 @@ def test_a_call_takes_as_much_of_the_token_rate_as_its_transcript_has_tokens(led
     assert before + tokens <= due(ledger, "tokens_due") <= now(ledger) + tokens
 
 
-def test_without_a_token_rate_a_small_transcript_is_not_counted(settings, bench):
+def test_without_a_token_rate_a_small_transcript_is_not_counted(settings):
     said = Transcript(turns=(Turn(text="We will send the offer on Monday."),))
-    assert work._count(bench(), settings.profile("slow"), said) == 0
+    assert within_limit(said, settings.profile("slow"), settings.data_dir) == 0
     assert not (settings.data_dir / "tiktoken").exists()
 
 
