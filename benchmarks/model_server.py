@@ -101,9 +101,8 @@ def _smallest(schema: dict[str, Any]) -> Any:
     """The smallest value that a schema of the strict portable subset allows."""
     if "enum" in schema:
         return schema["enum"][0]
-    kind = schema.get("type") or next(option.get("type") for option in schema["anyOf"])
-    kinds = kind if isinstance(kind, list) else [kind]
-    if "null" in kinds:
+    kinds = [option["type"] for option in schema["anyOf"]] if "anyOf" in schema else [schema["type"]]
+    if "null" in (kinds := kinds[0] if isinstance(kinds[0], list) else kinds):
         return None
     if kinds[0] == "object":
         return {name: _smallest(part) for name, part in schema.get("properties", {}).items()}

@@ -75,7 +75,8 @@ class Model:
             raise refused(error.status_code, error.body, error.response.headers, time()) from None
         except (APIConnectionError, httpx2.HTTPError) as error:
             if not answer.has_ended:
-                raise _broken(error.__cause__ or error, call, has_begun=answer.has_begun) from None
+                cause = error.__cause__ if isinstance(error, APIConnectionError) else error
+                raise _broken(cause, call, has_begun=answer.has_begun) from None
         return answer.text()
 
     def _sent(self, question: Question) -> AbstractContextManager[APIResponse[Any]]:
@@ -157,7 +158,7 @@ def _key(profile: Profile) -> str:
     return key
 
 
-def _broken(error: BaseException, call: CallReport, *, has_begun: bool) -> Trouble:
+def _broken(error: BaseException | None, call: CallReport, *, has_begun: bool) -> Trouble:
     """What httpx2's error means for a call."""
     match error:
         case httpx2.TimeoutException() if call.seconds <= _OVER:
