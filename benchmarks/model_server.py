@@ -77,6 +77,8 @@ class Asked:
     seconds: float = 0.0
     #: requests under way when this one came, itself included
     at_once: int = 0
+    #: which connection it came by, numbered from 1
+    connection: int = 0
 
     @property
     def words(self) -> str:
@@ -144,6 +146,7 @@ class ModelServer:
         self._journal = journal
         self._under_way = 0
         self._connections: set[asyncio.Task[None]] = set()
+        self._accepted = 0
 
     @property
     def connections(self) -> int:
@@ -167,21 +170,23 @@ class ModelServer:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - asyncio runs this as a task
         self._connections.add(task)
+        self._accepted += 1
+        number = self._accepted
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while await self._serve(reader, writer):
+                while await self._serve(number, reader, writer):
                     pass
         finally:
             self._connections.discard(task)
             writer.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _serve(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request; whether the connection stays open."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         self._under_way += 1
-        asked = Asked(head[0].split(" ")[1], headers, body, time.time(), at_once=self._under_way)
+        asked = Asked(head[0].split(" ")[1], headers, body, time.time(), at_once=self._under_way, connection=number)
         self.asked.append(asked)
         stage = _Stage(asked, reader, writer)
         began = time.monotonic()

@@ -135,7 +135,7 @@ def _connected(profile: Profile) -> OpenAI:
             base_url=url,
             max_retries=0,
             timeout=httpx2.Timeout(profile.idle_seconds, connect=profile.connect_seconds),
-            http_client=httpx2.Client(transport=Transport(url), trust_env=False),
+            http_client=httpx2.Client(transport=Transport(url)),
         )
     except (httpx2.InvalidURL, ValueError, ImportError):  # ImportError: a proxy that speaks SOCKS
         raise Trouble("provider_bad_request", about="its base_url, or the environment's proxy, is no address") from None
