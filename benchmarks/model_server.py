@@ -252,11 +252,10 @@ class _Stage:
     async def say(self, step: Step) -> None:
         """{"say": text, "pieces": number, "seconds": over how long}"""
         text = step["say"]
-        pieces = step.get("pieces") or max(1, len(text) // 4)
-        size = -(-len(text) // pieces) or 1
+        size = -(-len(text) // step["pieces"]) if step.get("pieces") else 4
         for start in range(0, len(text), size):
             if step.get("seconds"):
-                await asyncio.sleep(step["seconds"] / pieces)
+                await asyncio.sleep(step["seconds"] * size / len(text))
             self.asked.pieces += 1
             self.asked.text += text[start : start + size]
             await self._chunk([{"index": 0, "delta": {"content": text[start : start + size]}, "finish_reason": None}])

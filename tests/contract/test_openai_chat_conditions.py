@@ -212,6 +212,20 @@ REFUSED = {
         "input_too_large",
         "context_too_long",
     ),
+    "500 of llama-cpp-python": (
+        [
+            reply(
+                500, openai_error("Requested tokens (9000) exceed context window of 4096", type="internal_server_error")
+            )
+        ],
+        "input_too_large",
+        "context_too_long",
+    ),
+    "400 of a server that knows no stream_options": (
+        [reply(400, openai_error("Unrecognized request argument supplied: stream_options"))],
+        "provider_auth",
+        "provider_bad_request",
+    ),
     "422 of TGI": (
         [reply(422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096"})],
         "input_too_large",
@@ -299,6 +313,12 @@ NO_ANSWER = {
     "nested for ever": [{"data": "[" * 100_000}, done()],
     "an event that is no JSON": [say("Yes."), {"data": SECRET}, finish(), done()],
     "an event without an end": [{"data": "x" * (2**20 + 1)}, done()],
+    "what is no gzip": [reply(200, SECRET, {"content-encoding": "gzip"})],
+    "a stream that is no gzip": [
+        {"head": 200, "headers": {"content-encoding": "gzip"}},
+        {"data": SECRET},
+        done(),
+    ],
     "choices: [] in a body": [reply(200, completion())],
     "choices: null in a body": [reply(200, completion() | {"choices": None})],
     "no choices in a body": [reply(200, {"id": "cmpl-1"})],

@@ -141,6 +141,7 @@ _SETTINGS: Final = {
     "top_p": "top_p",
     "seed": "seed",
     "service_tier": "service_tier",
+    "stream_options": "base_url: the server there cannot tell the usage of a stream",
 }
 _PARAMETER: Final = re.compile(rf"\b({'|'.join(_SETTINGS)})\b")
 #: FastAPI's validation error, which llama-cpp-python sends with a status of 500.
@@ -156,7 +157,7 @@ def _condition(status: int | None, words: list[str], message: str) -> str | None
     known = next((_WORDS[word] for word in words if word in _WORDS), None)
     if known is not None:
         return known
-    if status in (None, 400, 413, 422) and _TOO_LONG.search(message):
+    if status in (None, 400, 413, 422, 500) and _TOO_LONG.search(message):
         return "context_too_long"
     return None
 
