@@ -81,6 +81,11 @@ class Prices(BaseModel):
     output: NonNegativeFloat
     cached_input: NonNegativeFloat | None = None
 
+    @property
+    def cached(self) -> float:
+        """Of cached input."""
+        return self.input if self.cached_input is None else self.cached_input
+
 
 class Profile(BaseModel):
     """How documents are summarized: which summarizer, counted with which tokenizer, up to which size and how fast.

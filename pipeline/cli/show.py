@@ -8,12 +8,13 @@ from uuid import UUID
 
 import typer
 
-from pipeline.cli import arguments, door, screen
+from pipeline.cli import arguments, door, screen, spent
 from pipeline.cli import document as document_text
 from pipeline.ledger import attempts, views
-from pipeline.ledger.attempts import Attempt
+from pipeline.ledger.attempts import Attempt, Call
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.views import ItemResult
+from pipeline.settings import Settings
 
 ROWS_SHOWN: Final = 50
 _PAGE: Final = 1_000
@@ -25,11 +26,12 @@ DocumentName = Annotated[
 
 def show(job: arguments.JobName, document: DocumentName = None, as_json: arguments.Json = False) -> None:
     """List a job's documents, or show all that is known of one of them."""
-    with door.ledger(door.settings()) as ledger:
+    settings = door.settings()
+    with door.ledger(settings) as ledger:
         with ledger.statement() as tx:
             job_id = views.find_job(tx, job)
         if document is not None:
-            _show_document(ledger, job_id, document, as_json=as_json)
+            _show_document(ledger, settings, job_id, document, as_json=as_json)
         elif as_json:
             screen.answer([_listed(item) for item in _items(ledger, job_id)])
         else:
@@ -61,7 +63,7 @@ def _show_job(ledger: Ledger, job_id: UUID) -> None:
         (
             item.document_id,
             item.account_id,
-            item.state,
+            _state(item),
             item.attempt_count,
             item.error_code,
             len(json.loads(item.actions or "[]")),
@@ -73,20 +75,28 @@ def _show_job(ledger: Ledger, job_id: UUID) -> None:
         screen.line("… and more: --json lists all")
 
 
-def _show_document(ledger: Ledger, job_id: UUID, document: str, *, as_json: bool) -> None:
+def _state(item: ItemResult) -> str:
+    return f"{item.state}, {item.progress} %" if item.state == "running" and item.progress else item.state
+
+
+def _show_document(ledger: Ledger, settings: Settings, job_id: UUID, document: str, *, as_json: bool) -> None:
     with ledger.statement() as tx:
         item = views.item(tx, job_id, document)
         history = attempts.history(tx, job_id, item.position)
+        causes = spent.causes(tx, settings, views.job(tx, job_id, settings.lease_seconds), item.position)
     if as_json:
-        screen.answer({**_listed(item), "attempts": [asdict(attempt) for attempt in history]})
+        told = [{**asdict(attempt), "usage": attempt.usage.model_dump()} for attempt in history]
+        screen.answer({**_listed(item), "attempts": told, "costs": list(map(asdict, causes))})
         return
-    screen.line(f"{item.document_id} of account {item.account_id}: {item.state}")
+    screen.line(f"{item.document_id} of account {item.account_id}: {_state(item)}")
     if item.error_code:
         screen.line(f"{item.error_code}: {item.error_detail}" if item.error_detail else item.error_code)
     if item.available_at:
         screen.line(f"to be tried again at {item.available_at:%H:%M:%S} UTC")
     for attempt in history:
         _print_attempt(attempt)
+    screen.line()
+    spent.show_causes(causes)
     if item.summary is not None:
         document_text.show(item.summary, json.loads(item.actions or "[]"))
 
@@ -98,17 +108,23 @@ def _print_attempt(attempt: Attempt) -> None:
     where = f"{attempt.worker}{' alone' if attempt.alone else ''}"
     screen.line()
     screen.line(f"attempt {attempt.number} on {where} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}{free}")
-    calls = (
-        (
-            call.sequence,
-            call.step,
-            call.error_code or "ok",
-            call.input_tokens,
-            call.output_tokens,
-            call.cost_usd,
-            f"{call.latency_seconds:.2f}",
-        )
-        for call in attempt.calls
-    )
     if attempt.calls:
-        screen.table(("call", "step", "code", "tokens in", "tokens out", "USD", "seconds"), calls)
+        headings = ("call", "step", "covers", "code", "tokens in", "cached", "out", "USD", "seconds", "request")
+        screen.table(headings, map(_call, attempt.calls))
+    if len(attempt.calls) > 1:
+        spent.show_usage(attempt.usage)
+
+
+def _call(call: Call) -> tuple[object, ...]:
+    return (
+        call.sequence,
+        f"{call.step} {call.chunk}" if call.chunk else call.step,
+        call.covers,
+        " ".join(filter(None, (call.error_code, call.condition))) or ("open" if call.latency_seconds is None else "ok"),
+        call.input_tokens,
+        call.cached_tokens,
+        call.output_tokens,
+        call.cost_usd,
+        None if call.latency_seconds is None else f"{call.latency_seconds:.2f}",
+        call.request_id,
+    )

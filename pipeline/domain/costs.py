@@ -22,6 +22,5 @@ def priced(usage: Usage, prices: Prices | None) -> Usage:
 
 def dollars(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
     """US dollars for so many tokens; the cached ones are part of the input."""
-    cached_price = prices.input if prices.cached_input is None else prices.cached_input
     fresh = max(0, input_tokens - cached_tokens)
-    return (fresh * prices.input + cached_tokens * cached_price + output_tokens * prices.output) / _MILLION
+    return (fresh * prices.input + cached_tokens * prices.cached + output_tokens * prices.output) / _MILLION

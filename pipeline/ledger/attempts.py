@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
+from pipeline.domain.results import Usage
 from pipeline.ledger.connection import Statement, Transaction, together
 
 
@@ -36,6 +37,17 @@ class Call:
     service_tier: str | None = None
     system_fingerprint: str | None = None
 
+    def usage(self, *, is_over: bool = False) -> Usage:
+        """What it took. Unknown where it told nothing though it has ended, or its attempt `is_over`."""
+        told = self.reserved_tokens is None or self.input_tokens is not None
+        return Usage(
+            input_tokens=self.input_tokens,
+            cached_tokens=self.cached_tokens,
+            output_tokens=self.output_tokens,
+            cost_usd=self.cost_usd,
+            unknown_calls=int(not told and (is_over or self.latency_seconds is not None)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -53,6 +65,11 @@ class Attempt:
     alone: bool
     charged: bool
     calls: tuple[Call, ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """What its calls took; a call under way has told nothing yet, and is not unknown for that."""
+        return Usage.total(call.usage(is_over=self.ended_at is not None) for call in self.calls)
 
 
 _CALL_COLUMNS: LiteralString = """

@@ -12,19 +12,17 @@ from pipeline.domain.gate import STARTS_WITHIN
 from pipeline.domain.results import Counts, ItemState, JobView, Usage
 from pipeline.domain.text import is_storable
 from pipeline.errors import InvalidRequest, NotFound
+from pipeline.ledger import costs
 from pipeline.ledger.connection import Transaction
 
-_JOB_VIEW = """
+_JOB_VIEW = f"""
 SELECT job_id::text, idempotency_key, state, version, created_at, expires_at, concurrency, total, pending, running,
-       succeeded, failed, skipped, options, same_content_as::text, input_tokens, output_tokens, cost_usd,
-       predecessor::text,
+       succeeded, failed, skipped, options, same_content_as::text, input_tokens, cached_tokens, output_tokens, cost_usd,
+       unknown_calls, predecessor::text,
        (SELECT later.job_id::text FROM jobs AS later
          WHERE later.root_job_id = jobs.root_job_id AND later.export_version = jobs.export_version + 1) AS successor
   FROM jobs
-  LEFT JOIN LATERAL (
-       SELECT sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens,
-              sum(cost_usd) AS cost_usd
-         FROM attempts WHERE attempts.job_id = jobs.job_id) AS used ON true
+  LEFT JOIN LATERAL ({costs.USED}) AS used ON true
 """
 
 
@@ -61,7 +59,13 @@ def _view(row: Row[Any], waiting: str | None) -> JobView:
         concurrency=row.concurrency,
         counts=counts,
         options=json.loads(row.options),
-        usage=Usage(input_tokens=row.input_tokens, output_tokens=row.output_tokens, cost_usd=row.cost_usd),
+        usage=Usage(
+            input_tokens=row.input_tokens,
+            cached_tokens=row.cached_tokens,
+            output_tokens=row.output_tokens,
+            cost_usd=row.cost_usd,
+            unknown_calls=row.unknown_calls,
+        ),
         waiting_for=waiting,
         same_content_as=row.same_content_as,
         predecessor=row.predecessor,
@@ -194,12 +198,14 @@ class ItemResult:
     warnings: str
     summary: str | None
     actions: str | None
+    #: percent, of the attempt that runs now or the one that succeeded
+    progress: int
 
 
 _ITEMS = """
 SELECT items.position, document_id, account_id, state, attempt_count, items.attempt_id, items.error_code,
        items.error_detail, available_at, items.warnings,
-       CASE WHEN state = 'succeeded' THEN summary END, CASE WHEN state = 'succeeded' THEN actions END
+       CASE WHEN state = 'succeeded' THEN summary END, CASE WHEN state = 'succeeded' THEN actions END, progress
   FROM items LEFT JOIN attempts USING (attempt_id)
  WHERE items.job_id = %(job)s
 """

@@ -113,16 +113,7 @@ class LedgerAttempt:
     @property
     def usage(self) -> Usage:
         """What its calls took so far."""
-        return Usage.total(
-            Usage(
-                input_tokens=call.input_tokens,
-                cached_tokens=call.cached_tokens,
-                output_tokens=call.output_tokens,
-                cost_usd=call.cost_usd,
-                unknown_calls=int(call.reserved_tokens is not None and call.input_tokens is None),
-            )
-            for call in self.calls
-        )
+        return Usage.total(call.usage() for call in self.calls)
 
     def _leave_time_for_it(self) -> None:
         """A long document goes back between two calls: the next attempt goes on where this one ends."""
