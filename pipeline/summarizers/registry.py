@@ -9,8 +9,16 @@ from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.port import Summarizer
 from pipeline.summarizers.scripted import Scripted
 
+
+def _openai_chat(profile: Profile, settings: Settings) -> Summarizer:
+    from pipeline.summarizers.openai_chat.summarizer import OpenAIChat  # noqa: PLC0415 - the SDK takes a second
+
+    return OpenAIChat(profile, settings.data_dir / "tiktoken")
+
+
 _MAKERS: dict[str, Callable[[Profile, Settings], Summarizer]] = {
     "extractive": lambda _profile, _settings: Extractive(),
+    "openai_chat": _openai_chat,
     "scripted": lambda _profile, settings: Scripted(settings.script),
 }
 
