@@ -17,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from exports.durable import make_folder
 from exports.freeze import folder_of
+from pipeline.domain.identity import MEASUREMENT
 from pipeline.domain.results import Counts, JobState, JobView
 from pipeline.ledger import exports, notifications, views
 from pipeline.ledger.connection import Ledger
@@ -70,13 +71,14 @@ def _try(ledger: Ledger, settings: Settings, notification: Notification, export:
     with ledger.statement() as tx:
         notifications.claim(tx, notification, settings.lease_seconds)
         job = views.job(tx, notification.job_id, settings.lease_seconds)
-    problem = _tell(settings.on_complete, _news(settings, notification, export, job))
+    consumer = None if job.idempotency_key.startswith(MEASUREMENT) else settings.on_complete
+    problem = _tell(consumer, _news(settings, notification, export, job))
     if problem is not None:
         log.error("notify.failed", **ids, tries=notification.tries + 1, problem=problem)
         return False
     with ledger.statement() as tx:
         notifications.settle(tx, notification)
-    log.info("notify.told" if settings.on_complete else "notify.nobody_asked", **ids)
+    log.info("notify.told" if consumer else "notify.nobody_asked", **ids)
     return True
 
 

@@ -22,6 +22,11 @@ def settings() -> Settings:
     return loaded
 
 
+def has_ledger(settings: Settings) -> bool:
+    """Whether there is one to ask: configured, or embedded and made before."""
+    return settings.database_url is not None or (settings.data_dir / "postgres").exists()
+
+
 @contextmanager
 def ledger(settings: Settings) -> Iterator[Ledger]:
     """The ledger, to read or to change by hand. The embedded one is started for as long as this lasts, if need be.
@@ -31,7 +36,7 @@ def ledger(settings: Settings) -> Iterator[Ledger]:
     if settings.database_url is not None:
         yield Ledger(settings.database_url.get_secret_value())
         return
-    if not (settings.data_dir / "postgres").exists():
+    if not has_ledger(settings):
         raise StackError(f"no ledger in {settings.data_dir} yet: `callfold run PATH` makes one, or set DATABASE_URL")
     with Stack.start(settings) as stack:
         yield Ledger(stack.urls.database)

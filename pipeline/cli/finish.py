@@ -68,19 +68,24 @@ def _finish(settings: Settings, stack: Stack, request: Request) -> Path:
     return folder
 
 
-def _is_frozen(ledger: Ledger, job_id: UUID) -> bool:
-    with ledger.statement() as tx:
-        return exports.find(tx, job_id) is not None
-
-
-def _work(settings: Settings, stack: Stack, ledger: Ledger, job: Submitted) -> None:
-    """Let workers finish the job. An own broker begins empty, so what was in the last one's is published again.
+def have_workers(settings: Settings, stack: Stack) -> None:
+    """See that somebody works. Raises StackError where the broker does not answer.
 
     A configured broker that has workers needs none of ours: they would take other jobs' documents and leave with them.
     """
     dispatch.require_broker(stack.urls)
     if stack.owned and not (settings.broker_url is not None and dispatch.has_workers()):
         stack.run(programs.workers(settings))
+
+
+def _is_frozen(ledger: Ledger, job_id: UUID) -> bool:
+    with ledger.statement() as tx:
+        return exports.find(tx, job_id) is not None
+
+
+def _work(settings: Settings, stack: Stack, ledger: Ledger, job: Submitted) -> None:
+    """Let workers finish the job. An own broker begins empty, so what was in the last one's is published again."""
+    have_workers(settings, stack)
     dispatch.send(stack.urls, [Admit(job.job_id)])
     if stack.owned and not job.created:
         with ledger.statement() as tx:

@@ -18,6 +18,7 @@ from pipeline.errors import CallfoldError
 COMMANDS: Final = (
     "run",
     "summarize",
+    "estimate",
     "submit",
     "jobs",
     "status",
@@ -33,6 +34,7 @@ COMMANDS: Final = (
     "verify",
     "nightly",
     "profiles",
+    "tune",
     "up",
     "down",
     "doctor",

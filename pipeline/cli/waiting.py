@@ -39,7 +39,7 @@ def until_frozen(ledger: Ledger, job_id: UUID, settings: Settings) -> None:
     Raises LedgerUnavailable after 30 s without an answer, StackError when the workers die again and again or none has
     shown itself for a minute.
     """
-    watchdog, answered = _Watchdog(settings), time.monotonic()
+    watchdog, answered = Watchdog(settings), time.monotonic()
     with _Bar() as bar:
         while True:
             began = time.monotonic()
@@ -73,7 +73,7 @@ def forecast(pace: Pace) -> str:
     return f"{pace.per_second:.1f}/s" + (f", {minutes}:{seconds:02} to go" if pace.open_items else "")
 
 
-class _Watchdog:
+class Watchdog:
     """Ends a wait that nothing else will end; a job that moves is left alone."""
 
     def __init__(self, settings: Settings) -> None:
@@ -87,6 +87,7 @@ class _Watchdog:
         return self._settings.database_url is not None or urls_of(self._settings) is not None
 
     def check(self, glance: Glance) -> None:
+        """Raises StackError when the workers die again and again, or none has shown itself for a minute."""
         restarts = {part.name: part.restarts for part in status(self._settings)}
         if glance.job.version != self._version:
             self._version, self._moved, self._restarts = glance.job.version, time.monotonic(), restarts

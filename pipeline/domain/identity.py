@@ -9,6 +9,9 @@ from pipeline.errors import InvalidRequest
 #: The one tenant, until there are several.
 WORKSPACE: Final = "default"
 
+#: What the keys of `callfold tune`'s jobs begin with: nobody waits for their ends.
+MEASUREMENT: Final = "callfold-tune-"
+
 
 def export_id(job_id: UUID, export_version: int) -> UUID:
     """An export's id: no clock and no chance in it, so a freeze that is repeated names the same export."""

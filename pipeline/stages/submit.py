@@ -80,27 +80,36 @@ def _spool(
     documents: Iterable[IncomingDocument | Problem], options: JobOptions, texts: IO[bytes], items: IO[bytes]
 ) -> _Spool:
     """Read every document once: its words to one file, its item to another; refuse the batch if anything is wrong."""
-    digest, seen, problems = RequestDigest(), _Seen(), list[Problem]()
+    digest = RequestDigest()
     total = born_failed = 0
-    for document in documents:
-        if isinstance(document, Problem):
-            problems.append(document)
-            continue
-        problem = seen.id_problem(document)
-        if problem is not None:
-            problems.append(problem)
-            continue
+    for document, extra in accepted(documents):
         digest.add(document.digest_fields)
         if document.transcript is not None:
             texts.write(b"%d\t%s\n" % (total, to_json(document.transcript.turns)))
-        items.write(_item_line(total, document, seen.same_text(document, total)))
+        items.write(_item_line(total, document, extra))
         born_failed += document.fault is not None
         total += 1
+    return _Spool(digest.finish(options.given()), total, born_failed)
+
+
+def accepted(documents: Iterable[IncomingDocument | Problem]) -> Iterator[tuple[IncomingDocument, tuple[Warning, ...]]]:
+    """The documents of a batch, each with a warning where an earlier one has the same words.
+
+    Raises InvalidRequest with every problem of the batch once all were read.
+    """
+    seen, problems, total = _Seen(), list[Problem](), 0
+    for document in documents:
+        if isinstance(document, Problem):
+            problems.append(document)
+        elif (problem := seen.id_problem(document)) is not None:
+            problems.append(problem)
+        else:
+            yield document, seen.same_text(document, total)
+            total += 1
     if not total and not problems:
         problems.append(Problem("request", "no documents: hand in at least one"))
     if problems:
         raise InvalidRequest(problems)
-    return _Spool(digest.finish(options.given()), total, born_failed)
 
 
 class _Seen:

@@ -1,24 +1,21 @@
 """One table of summarizers by the name that a profile uses."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from pipeline.domain.documents import DocumentFields, Transcript
 from pipeline.errors import NotFound
 from pipeline.settings import Profile, Settings
 from pipeline.summarizers.extractive.summarizer import Extractive
-from pipeline.summarizers.port import Summarizer
+from pipeline.summarizers.port import Demand, Step, Summarizer
 from pipeline.summarizers.scripted import Scripted
 
-
-def _openai_chat(profile: Profile, settings: Settings) -> Summarizer:
-    from pipeline.summarizers.openai_chat.summarizer import OpenAIChat  # noqa: PLC0415 - the SDK takes a second
-
-    return OpenAIChat(profile, settings.data_dir / "tiktoken")
-
+Plan = Sequence[tuple[Step, Demand]]
+Planner = Callable[[Transcript, DocumentFields, str | None, Profile, Path], Plan]
 
 _MAKERS: dict[str, Callable[[Profile, Settings], Summarizer]] = {
     "extractive": lambda _profile, _settings: Extractive(),
-    "openai_chat": _openai_chat,
     "scripted": lambda _profile, settings: Scripted(settings.script),
 }
 
@@ -44,3 +41,20 @@ def summarizer(profile: Profile, settings: Settings) -> Summarizer:
     if profile.summarizer not in _MAKERS:
         raise NotFound("summarizer", profile.summarizer, sorted(_MAKERS))
     return _MAKERS[profile.summarizer](profile, settings)
+
+
+def _one_local(*_: object) -> Plan:
+    return [(Step("summarize"), Demand(0, 0))]
+
+
+_PLANNERS: dict[str, Planner] = {}
+
+
+def planned(
+    transcript: Transcript, fields: DocumentFields, language: str | None, profile: Profile, cache_dir: Path
+) -> Plan:
+    """The calls that the profile's summarizer is going to make for the document; none is made.
+
+    What needs no provider demands nothing. Raises ItemFailure for a document that no call could hold.
+    """
+    return _PLANNERS.get(profile.summarizer, _one_local)(transcript, fields, language, profile, cache_dir)

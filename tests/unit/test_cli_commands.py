@@ -56,6 +56,10 @@ def test_every_command_explains_itself(command):
         (["summarize", "call.txt"], "call.txt: "),
         (["summarize", "call.txt", "--within", "0"], "Invalid value for '--within'"),
         (["profiles", "check", "nobody"], "no profile 'nobody'; known: extractive"),
+        (["estimate", ".", "--profile", "nobody"], "no profile 'nobody'; known: extractive"),
+        (["tune", "nobody", "."], "no profile 'nobody'; known: extractive"),
+        (["tune", "extractive", ".", "--up-to", "33"], "--up-to: a worker has fewer slots: "),
+        (["tune", "extractive", ".", "--budget-usd", "1"], "option budget_usd: nobody knows what a call costs: "),
         (["resume", "nobody"], "no profile 'nobody'; known: extractive"),
         (["deliver", "night"], "Missing option '--to'."),
         (["deliver", "night", "--to", "s3://bucket"], "to: only file:// is delivered to: "),
@@ -331,3 +335,31 @@ def test_profiles_whose_names_differ_in_case_alone_are_refused(tmp_path, monkeyp
     result = call("profiles")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert result.stderr.startswith("callfold: profiles: two names differ in case alone: ")
+
+
+def test_an_estimate_needs_no_ledger_and_makes_none(tmp_path):
+    (tmp_path / "calls" / "acme").mkdir(parents=True)
+    (tmp_path / "calls" / "acme" / "call.txt").write_text("Ann: Hello.")
+    (tmp_path / "calls" / "acme" / "dropped.txt").write_text("")
+    result = call("estimate", "calls")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == "documents: 1, and 1 that fail before any call: 1 empty_input"
+    assert "time: unknown: no call's latency is known, give --latency" in result.stdout
+    found = json.loads(call("estimate", "calls", "--latency", "2.5", "--json").stdout)
+    assert (found["documents"], found["faults"], found["time"]["expected"]) == (1, {"empty_input": 1}, 2.5)
+    assert [path.name for path in tmp_path.iterdir()] == ["calls"]
+
+
+def test_an_estimate_refuses_what_submit_refuses(tmp_path):
+    line = '{"document_id": "c-1", "account_id": "acme", "transcript": "Ann: Hello."}\n'
+    (tmp_path / "night.ndjson").write_text(line * 2)
+    result = call("estimate", "night.ndjson")
+    assert result.exit_code == 2
+    assert "document_id is the same as at " in result.stderr
+
+
+def test_tuning_needs_documents_that_hold_words(tmp_path):
+    (tmp_path / "call.txt").write_text("")
+    result = call("tune", "extractive", "call.txt")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "hand in at least one that holds words" in result.stderr
