@@ -5,7 +5,13 @@ equal to the codes and reasons that exist.
 from typing import Final
 
 from pipeline.domain.merge import GROUP_INCOMPLETE, JOB_CANCELLED
-from pipeline.domain.verify_quotes import FOREIGN_ACCOUNT, QUOTE_NOT_FOUND, STAGE_CHANGE, UNKNOWN_SOURCE
+from pipeline.domain.verify_quotes import (
+    FOREIGN_ACCOUNT,
+    QUOTE_NOT_FOUND,
+    STAGE_CHANGE,
+    UNKNOWN_OWNER,
+    UNKNOWN_SOURCE,
+)
 
 _RETRY: Final = "retry the job (`callfold retry`)"
 
@@ -38,6 +44,7 @@ REASONS: Final[dict[str, str]] = {
     UNKNOWN_SOURCE: "it quotes a document that is not in the job",
     FOREIGN_ACCOUNT: "it quotes a call of another group",
     STAGE_CHANGE: "a person decides about stages",
+    UNKNOWN_OWNER: "its owner is nobody who spoke in the call",
     GROUP_INCOMPLETE: "calls of this group are missing",
     JOB_CANCELLED: "the job was cancelled",
 }

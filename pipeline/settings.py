@@ -6,7 +6,7 @@ Every field is documented in the README's settings table (a house test holds the
 import re
 from pathlib import Path
 from tomllib import TOMLDecodeError
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -72,6 +72,10 @@ def _redis(url: SecretStr) -> SecretStr:
     return url
 
 
+#: More than our prompts and the marks of any chat template take of a call, in tokens.
+PROMPT_TOKENS: Final = 700
+
+
 class Prices(BaseModel):
     """What a provider takes, in US dollars for a million tokens; cached input costs as other input unless told."""
 
@@ -107,7 +111,7 @@ class Profile(BaseModel):
     api_key: SecretStr | None = None
     model: Annotated[str, Field(min_length=1)] | None = None
     context_tokens: Annotated[int, Field(ge=2_000)] = 128_000
-    output_tokens: Annotated[int, Field(ge=64)] = 2_000
+    output_tokens: Annotated[int, Field(ge=64)] = 1_500
     output_cap: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     structured_output: Literal["json_schema", "json_object_schema", "json_object", "none"] = "json_schema"
     call_seconds: PositiveFloat = 180.0
@@ -130,8 +134,11 @@ class Profile(BaseModel):
             return self
         if self.model is None:
             raise ValueError("openai_chat needs a model: name one")
-        if self.context_tokens < 5 * self.output_tokens:
-            raise ValueError("context_tokens must hold five times output_tokens, or parts of a long call do not fit")
+        if self.context_tokens < 6 * self.output_tokens + PROMPT_TOKENS:
+            raise ValueError(
+                f"context_tokens must hold six times output_tokens and {PROMPT_TOKENS} for the prompts: "
+                "lower output_tokens, or a long call's parts cannot be united"
+            )
         return self
 
 

@@ -12,9 +12,10 @@ from pipeline.errors import StackError
 from pipeline.ledger.connection import Ledger
 from pipeline.settings import Settings, load
 from pipeline.stages.bench import Bench
-from pipeline.stages.keeper import Keeper
+from pipeline.stages.keeper import Keeper, Show
 from pipeline.stages.leases import Leases
 from pipeline.summarizers.registry import Summarizers
+from tasks.live import Live
 
 _lock = threading.Lock()
 _bench: Bench | None = None
@@ -59,8 +60,20 @@ def _make() -> Bench:
     ledger = ledger_for(settings, settings.process_slots)
     leases = Leases(ledger, settings.lease_seconds)
     return Bench(
-        ledger, settings, leases, Keeper(ledger), Summarizers(settings), name(), hurried=lambda: _hurry[0] == 1
+        ledger,
+        settings,
+        leases,
+        Keeper(ledger),
+        Summarizers(settings),
+        name(),
+        show=_live(settings),
+        hurried=lambda: _hurry[0] == 1,
     )
+
+
+def _live(settings: Settings) -> Show:
+    """Live text goes where results go; without such a place nobody could listen."""
+    return (lambda *_: None) if settings.result_url is None else Live(settings.result_url.get_secret_value())
 
 
 @worker_process_init.connect

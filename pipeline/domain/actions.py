@@ -34,7 +34,10 @@ class Quote(_Frozen):
 
 
 class ProposedAction(_Frozen):
-    """An action as a summarizer proposes it, before its quotes are verified."""
+    """An action as a summarizer proposes it, before its quotes are verified.
+
+    `reasons` are the summarizer's own why it may only be reviewed.
+    """
 
     kind: ActionKind
     text: Text = Field(min_length=1, max_length=2_000)
@@ -43,6 +46,7 @@ class ProposedAction(_Frozen):
     due_on: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     proposed_stage: Text | None = None
     quotes: tuple[Quote, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class FoundAction(_Frozen):

@@ -44,7 +44,7 @@ POLICIES: Final[dict[str, Policy]] = {
     "provider_unavailable": Policy(tries=5, wait="backoff"),
     "provider_timeout": Policy(tries=2, wait="backoff"),
     "invalid_output": Policy(calls=3),
-    "output_truncated": Policy(tries=2),
+    "output_truncated": Policy(calls=2),
     "content_filtered": Policy(tries=2),
     "refused": Policy(tries=2),
     "budget_exhausted": Policy(ends_as="skipped"),

@@ -15,6 +15,7 @@ QUOTE_NOT_FOUND: Final = "quote_not_found"
 UNKNOWN_SOURCE: Final = "unknown_source"
 FOREIGN_ACCOUNT: Final = "foreign_account"
 STAGE_CHANGE: Final = "stage_change"
+UNKNOWN_OWNER: Final = "unknown_owner"
 
 
 #: Finds another document of the job by its id: its group and words, or None where there is none.
@@ -43,7 +44,7 @@ def verify_quotes(
 
 def _found(action: ProposedAction, checked: list[Evidence | str]) -> FoundAction:
     evidence = tuple(dict.fromkeys(quote for quote in checked if isinstance(quote, Evidence)))
-    reasons = {reason for reason in checked if isinstance(reason, str)}
+    reasons = {*action.reasons, *(reason for reason in checked if isinstance(reason, str))}
     if not evidence:
         reasons.add(QUOTE_NOT_FOUND)
     if action.kind == "update_stage":

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from datetime import date
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -38,6 +38,9 @@ _RULES = {
 }
 
 
+_Shape = TypeVar("_Shape", bound=BaseModel)
+
+
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,12 +54,35 @@ def parse_output(raw: str) -> Summary:
     Raises ItemFailure `invalid_output`: not one JSON object, a number that JSON or a database cannot hold, a
     repeated key, the wrong shape, a blank summary or action, a date that no calendar has.
     """
-    try:
-        answer = _Answer.model_validate(_strict_json(raw))
-    except ValidationError as error:
-        raise _invalid(_fault(error.errors(include_input=False, include_url=False)[0])) from None
-    _check_words(answer)
+    answer = read(raw, _Answer)
+    if not answer.summary.strip():
+        raise invalid("summary must not be blank")
+    for index, action in enumerate(answer.actions):
+        check_action(index, action.text, action.due_on)
+        if action.reasons:  # they are ours to give
+            raise invalid(f"actions[{index}] has a field that the schema does not know")
     return Summary(summary=answer.summary, actions=answer.actions)
+
+
+def read(raw: str, shape: type[_Shape]) -> _Shape:
+    """The object of that shape in a model's raw text, a code fence around it allowed. Raises as `parse_output`."""
+    try:
+        return shape.model_validate(_strict_json(raw))
+    except ValidationError as error:
+        raise invalid(_fault(error.errors(include_input=False, include_url=False)[0])) from None
+
+
+def check_action(index: int, text: str, due_on: str | None) -> None:
+    """What a shape cannot say of the action at `index`. Raises ItemFailure `invalid_output`."""
+    if not text.strip():
+        raise invalid(f"actions[{index}].text must not be blank")
+    if due_on is not None and not _is_date(due_on):
+        raise invalid(f"actions[{index}].due_on must be a date of the calendar")
+
+
+def invalid(detail: str) -> ItemFailure:
+    """The failure that names the field and the rule, and no value."""
+    return ItemFailure("invalid_output", detail)
 
 
 def _strict_json(raw: str) -> Any:
@@ -70,33 +96,33 @@ def _strict_json(raw: str) -> Any:
             parse_int=_storable_integer,
         )
     except RecursionError:
-        raise _invalid("the output is nested too deeply") from None
+        raise invalid("the output is nested too deeply") from None
     except ValueError:
-        raise _invalid("the output is not one JSON object") from None
+        raise invalid("the output is not one JSON object") from None
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
-        raise _invalid("an object repeats a key")
+        raise invalid("an object repeats a key")
     return unique
 
 
 def _no_constant(_name: str) -> NoReturn:
-    raise _invalid("NaN and Infinity are not JSON numbers")
+    raise invalid("NaN and Infinity are not JSON numbers")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _invalid("a number is too large")
+        raise invalid("a number is too large")
     return number
 
 
 def _storable_integer(digits: str) -> int:
     # 20 characters hold every 64-bit integer; Python itself refuses to convert more than 4,300 digits.
     if len(digits) > 20 or abs(int(digits)) > _LARGEST_INTEGER:
-        raise _invalid("a number is too large")
+        raise invalid("a number is too large")
     return int(digits)
 
 
@@ -109,22 +135,8 @@ def _path(place: tuple[int | str, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".") or "the output"
 
 
-def _check_words(answer: _Answer) -> None:
-    if not answer.summary.strip():
-        raise _invalid("summary must not be blank")
-    for index, action in enumerate(answer.actions):
-        if not action.text.strip():
-            raise _invalid(f"actions[{index}].text must not be blank")
-        if action.due_on is not None and not _is_date(action.due_on):
-            raise _invalid(f"actions[{index}].due_on must be a date of the calendar")
-
-
 def _is_date(text: str) -> bool:
     try:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def _invalid(detail: str) -> ItemFailure:
-    return ItemFailure("invalid_output", detail)

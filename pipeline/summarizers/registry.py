@@ -8,14 +8,23 @@ from pipeline.domain.documents import DocumentFields, Transcript
 from pipeline.errors import NotFound
 from pipeline.settings import Profile, Settings
 from pipeline.summarizers.extractive.summarizer import Extractive
+from pipeline.summarizers.openai_chat import plan
 from pipeline.summarizers.port import Demand, Step, Summarizer
 from pipeline.summarizers.scripted import Scripted
 
 Plan = Sequence[tuple[Step, Demand]]
 Planner = Callable[[Transcript, DocumentFields, str | None, Profile, Path], Plan]
 
+
+def _openai_chat(profile: Profile, settings: Settings) -> Summarizer:
+    from pipeline.summarizers.openai_chat.summarizer import OpenAIChat  # noqa: PLC0415 - the SDK takes a second
+
+    return OpenAIChat(profile, settings.vocabularies)
+
+
 _MAKERS: dict[str, Callable[[Profile, Settings], Summarizer]] = {
     "extractive": lambda _profile, _settings: Extractive(),
+    "openai_chat": _openai_chat,
     "scripted": lambda _profile, settings: Scripted(settings.script),
 }
 
@@ -47,7 +56,7 @@ def _one_local(*_: object) -> Plan:
     return [(Step("summarize"), Demand(0, 0))]
 
 
-_PLANNERS: dict[str, Planner] = {}
+_PLANNERS: dict[str, Planner] = {"openai_chat": plan.planned}
 
 
 def planned(

@@ -227,6 +227,20 @@ def test_a_thousand_threads_find_a_connection_each():
         assert model_of(server)._client()._client._transport._pool._max_connections >= 1_000
 
 
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ("", "/v1/chat/completions"),
+        ("/", "/v1/chat/completions"),
+        ("?api-version=2026-01-01&x=7", "/v1/chat/completions?api-version=2026-01-01&x=7"),
+    ],
+)
+def test_the_address_may_end_in_a_slash_or_a_query(more, path):
+    with serving() as server:
+        Model(profile_of(server).model_copy(update={"base_url": server.url + more})).ask(QUESTION, a_call())
+    assert server.asked[0].path == path
+
+
 # The key, and what else the environment holds.
 
 

@@ -1,9 +1,10 @@
-"""The port's suite, for every summarizer that needs nothing but this machine."""
+"""The port's suite, for every summarizer; `openai_chat` asks the scripted model server on loopback."""
 
 import socket
 
 import pytest
 
+from benchmarks.model_server import serving
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure, NotFound
@@ -35,13 +36,19 @@ ODD = {
 }
 
 
-@pytest.fixture(params=["extractive", "scripted"])
-def subject(request):
-    return summarizer(Profile(summarizer=request.param), Settings())
+@pytest.fixture(params=["extractive", "scripted", "openai_chat"])
+def subject(request, tmp_path_factory, monkeypatch):
+    settings = Settings(data_dir=tmp_path_factory.getbasetemp() / "vocabularies")
+    if request.param != "openai_chat":
+        refuse_sockets(monkeypatch)
+        yield summarizer(Profile(summarizer=request.param), settings)
+        return
+    with serving() as server:
+        profile = Profile(summarizer="openai_chat", base_url=server.url, model="m", context_tokens=32_000)
+        yield summarizer(profile, settings)
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch):
+def refuse_sockets(monkeypatch):
     def refuse(*_args, **_kwargs):
         raise AssertionError("a summarizer opened a socket")
 
@@ -87,7 +94,7 @@ def test_any_transcript_gives_a_summary_with_verbatim_quotes_or_an_item_failure(
 
 
 def test_an_unknown_summarizer_is_not_found():
-    with pytest.raises(NotFound, match="extractive, scripted"):
+    with pytest.raises(NotFound, match="extractive, openai_chat, scripted"):
         summarizer(Profile(summarizer="oracle"), Settings())
 
 

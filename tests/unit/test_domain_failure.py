@@ -18,7 +18,7 @@ TABLE = {
     "provider_unavailable": (5, "backoff", True, 1),
     "provider_timeout": (2, "backoff", True, 1),
     "invalid_output": (1, "none", True, 3),
-    "output_truncated": (2, "none", True, 1),
+    "output_truncated": (1, "none", True, 2),
     "content_filtered": (2, "none", True, 1),
     "refused": (2, "none", True, 1),
     "budget_exhausted": (1, "none", True, 1),

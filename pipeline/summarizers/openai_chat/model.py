@@ -128,14 +128,16 @@ def _connected(profile: Profile) -> OpenAI:
     """The SDK's client as the profile says. Who has an address of its own is told nothing of OpenAI's environment."""
     for library in ("openai", "httpx2", "httpcore2"):  # whatever OPENAI_LOG or our own level say: they write requests
         logging.getLogger(library).setLevel(logging.WARNING)
-    url = profile.base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI
+    address = profile.base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI
     try:
+        url = httpx2.URL(address)
         client = OpenAI(
             api_key=_key(profile),
-            base_url=url,
+            base_url=url.copy_with(query=None),
+            default_query=dict(url.params),  # the SDK would put the path behind it
             max_retries=0,
             timeout=httpx2.Timeout(profile.idle_seconds, connect=profile.connect_seconds),
-            http_client=httpx2.Client(transport=Transport(url)),
+            http_client=httpx2.Client(transport=Transport(address)),
         )
     except (httpx2.InvalidURL, ValueError, ImportError):  # ImportError: a proxy that speaks SOCKS
         raise Trouble("provider_bad_request", about="its base_url, or the environment's proxy, is no address") from None

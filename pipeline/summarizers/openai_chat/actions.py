@@ -1,0 +1,123 @@
+"""The actions of a call as the model gives them: the schema that it is held to, and the check that trusts nothing.
+
+The schema keeps to what every server understands: one object, all fields required, null instead of optional, no
+lengths, numbers or patterns. Those are checked here, and whatever a server promises is checked here again.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.domain.actions import ActionKind, ProposedAction, Quote
+from pipeline.domain.documents import DocumentFields, Text, Transcript
+from pipeline.domain.evidence import normalise
+from pipeline.domain.verify_quotes import UNKNOWN_OWNER
+from pipeline.summarizers.output import check_action, invalid, read
+
+_TEXT_OR_NULL: Final = {"type": ["string", "null"]}
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "actions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string", "enum": list(get_args(ActionKind))},
+                    "text": {"type": "string"},
+                    "owner": _TEXT_OR_NULL,
+                    "due_text": _TEXT_OR_NULL,
+                    "due_on": _TEXT_OR_NULL,
+                    "proposed_stage": _TEXT_OR_NULL,
+                    "quotes": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}},
+                            "required": ["turn", "quote"],
+                            "additionalProperties": False,
+                        },
+                    },
+                },
+                "required": ["kind", "text", "owner", "due_text", "due_on", "proposed_stage", "quotes"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["actions"],
+    "additionalProperties": False,
+}
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Quote(_Shape):
+    turn: int | None = None
+    quote: Text
+
+
+class _Action(_Shape):
+    kind: ActionKind
+    text: Text = Field(min_length=1, max_length=2_000)
+    owner: Text | None = None
+    due_text: Text | None = None
+    due_on: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")
+    proposed_stage: Text | None = None
+    quotes: tuple[_Quote, ...] = ()
+
+
+class _Answer(_Shape):
+    actions: tuple[_Action, ...]
+
+
+def people(transcript: Transcript, fields: DocumentFields) -> frozenset[str]:
+    """Who may own an action: the call's speakers and the owner that the caller hints at."""
+    speakers = {turn.speaker for turn in transcript.turns if turn.speaker}
+    return frozenset(speakers | ({fields.owner_hint} if fields.owner_hint else set()))
+
+
+def parse_actions(raw: str, owners: Collection[str], *, strict: bool = True) -> tuple[ProposedAction, ...]:
+    """The actions in a model's raw JSON text.
+
+    Raises ItemFailure `invalid_output` that names the field and the rule. An owner who is nobody of the call is one
+    only while `strict`; after that the action stays, without him and with the reason.
+    """
+    found = read(raw, _Answer).actions
+    for index, action in enumerate(found):
+        check_action(index, action.text, action.due_on)
+        if strict and action.owner is not None and action.owner not in owners:
+            raise invalid(f"actions[{index}].owner is not one of the call's speakers")
+    return tuple(_proposed(action, owners) for action in found)
+
+
+def _proposed(action: _Action, owners: Collection[str]) -> ProposedAction:
+    known = action.owner is None or action.owner in owners
+    return ProposedAction(
+        kind=action.kind,
+        text=action.text,
+        owner=action.owner if known else None,
+        due_text=action.due_text,
+        due_on=action.due_on,
+        proposed_stage=action.proposed_stage,
+        quotes=tuple(Quote(quote=quote.quote, turn=quote.turn) for quote in action.quotes),
+        reasons=() if known else (UNKNOWN_OWNER,),
+    )
+
+
+def united(parts: Iterable[tuple[ProposedAction, ...]]) -> tuple[ProposedAction, ...]:
+    """The actions of a call's parts: those that say the same unite their quotes, the first one's words stand."""
+    found: dict[tuple[object, ...], ProposedAction] = {}
+    for action in (action for part in parts for action in part):
+        same = (action.kind, action.owner, normalise(action.text).strip(), action.proposed_stage)
+        first = found.get(same)
+        if first is None:
+            found[same] = action
+            continue
+        quotes = tuple(dict.fromkeys((*first.quotes, *action.quotes)))
+        reasons = tuple(sorted({*first.reasons, *action.reasons}))
+        due = {name: getattr(first, name) or getattr(action, name) for name in ("due_text", "due_on")}
+        found[same] = first.model_copy(update={"quotes": quotes, "reasons": reasons, **due})
+    return tuple(found.values())

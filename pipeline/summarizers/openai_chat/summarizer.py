@@ -1,0 +1,229 @@
+"""The `openai_chat` summarizer behind the port: a summary that is streamed, then the actions under a schema.
+
+    cut in chunks | per chunk: summary, actions | unite the summaries, in levels | unite the actions
+
+A short call is one chunk. Each step's text is a writing of the attempt's: what an earlier attempt has finished is not
+asked for again, and a summary that broke off is gone on with after its last whole sentence.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pipeline.domain.actions import ProposedAction
+from pipeline.domain.canonical import canonical
+from pipeline.domain.results import Summary
+from pipeline.errors import ItemFailure
+from pipeline.settings import Profile
+from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, people, united
+from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, rendered
+from pipeline.summarizers.openai_chat.chunks import covers
+from pipeline.summarizers.openai_chat.model import Model, Question
+from pipeline.summarizers.openai_chat.plan import Room, task
+from pipeline.summarizers.openai_chat.prompts import VERSION
+from pipeline.summarizers.port import Attempt, Origin, Step, SummaryRequest, Writing, regenerated
+
+_Answer = TypeVar("_Answer")
+
+#: Answers that are no good as far as they go: nothing of them is gone on with.
+_UNUSABLE: Final = frozenset({"invalid_output", "output_truncated", "content_filtered", "refused"})
+#: How often a call is cut smaller because its server has less context than the profile says.
+_HALVINGS: Final = 2
+#: So much of a beginning shows that a text was begun anew and not gone on with.
+_SAME_BEGINNING: Final = 40
+
+
+class OpenAIChat:
+    """Summarizes by a model behind an OpenAI-compatible endpoint; threads share it."""
+
+    name = "openai_chat"
+
+    def __init__(self, profile: Profile, cache_dir: Path) -> None:
+        self._profile = profile
+        self._model = Model(profile)
+        self._room = Room.of(profile, cache_dir)
+
+    def summarize(self, request: SummaryRequest, attempt: Attempt) -> Summary:
+        """See the port. Raises ItemFailure as the model's answers are, and `input_too_large` where nothing fits."""
+        if request.transcript.is_blank():
+            raise ItemFailure("empty_input", "the transcript holds no words")
+        room = self._room
+        for _ in range(_HALVINGS):
+            try:
+                return _Work(self._profile, self._model, room, request, attempt).summary()
+            except ItemFailure as failed:
+                if failed.error_code != "input_too_large":
+                    raise
+            room = room.smaller()
+        return _Work(self._profile, self._model, room, request, attempt).summary()
+
+
+class _Work:
+    """The work on one document in one attempt."""
+
+    def __init__(self, profile: Profile, model: Model, room: Room, request: SummaryRequest, attempt: Attempt) -> None:
+        self._profile, self._model, self._room, self._attempt = profile, model, room, attempt
+        self._request = request
+        self._briefing = Briefing(request)
+        self._owners = people(request.transcript, request.fields)
+        self._called = profile.model
+        self._done = 0
+        self._steps = 1
+
+    def summary(self) -> Summary:
+        """All steps."""
+        transcript = self._request.transcript
+        chunks = self._room.chunks(transcript)
+        self._steps = 2 * len(chunks) + (len(chunks) > 1) * len(chunks) // 2
+        texts: list[str] = []
+        actions: list[tuple[ProposedAction, ...]] = []
+        for number, chunk in enumerate(chunks):
+            facts, words = self._briefing.facts(number, len(chunks)), rendered(transcript, chunk)
+            asked = "part" if len(chunks) > 1 else "summary"
+            texts.append(self._text(Step("summary", number, covers(chunk)), asked, facts, words))
+            actions.append(self._actions(Step("actions", number, covers(chunk)), facts, words))
+        return Summary(summary=self._united(texts), actions=united(actions), model=self._called)
+
+    def _united(self, texts: list[str]) -> str:
+        """One summary out of those of the parts, level by level; each level has half as many at most."""
+        number = 0
+        while len(texts) > 1:
+            level: list[str] = []
+            for group in self._room.groups(texts):
+                if len(group) == 1:
+                    level.append(group[0])
+                    continue
+                level.append(self._text(Step("reduce", number), "reduce", "The summaries:", "\n\n".join(group)))
+                number += 1
+            texts = level
+        return texts[0]
+
+    def _text(self, step: Step, asked: str, facts: str, words: str) -> str:
+        """A step whose answer is text: streamed, kept as it grows, gone on with where it broke off."""
+        order = task(asked, self._room, self._briefing.language)
+        writing = self._attempt.writing(step, self._origin(order, facts, words))
+
+        def ask(cap: int, problem: str | None) -> str:
+            before = writing.text
+            cap = self._room.left(cap, before)
+            messages = self._briefing.messages(order, facts, words, problem, before)
+            try:
+                heard = self._ask(step, messages, cap, None, _continued(writing))
+            except ItemFailure as failed:
+                if before and failed.error_code == "invalid_output" and writing.text == before:
+                    return before  # nothing came: it had been whole
+                raise
+            if before and heard.lstrip()[:_SAME_BEGINNING] == before[:_SAME_BEGINNING]:
+                writing.restart()
+                writing.add(heard)
+            return writing.text
+
+        if not writing.done:
+            self._until_usable(ask, writing)
+            self._finish(writing)
+        return writing.text.strip()
+
+    def _actions(self, step: Step, facts: str, words: str) -> tuple[ProposedAction, ...]:
+        """A step whose answer is JSON under the schema: kept once it was found valid, never in part."""
+        order = task("actions", self._room, self._briefing.language)
+        writing = self._attempt.writing(step, self._origin(order, facts, words))
+        if writing.done:
+            return parse_actions(writing.text, self._owners, strict=False)
+
+        def ask(cap: int, problem: str | None) -> tuple[ProposedAction, ...]:
+            messages = self._briefing.messages(order, facts, words, problem)
+            raw: list[str] = []
+
+            def valid(text: str) -> None:
+                raw[:] = [text]
+                parse_actions(text, self._owners, strict=problem is None)
+
+            self._ask(step, messages, cap, valid, None)
+            writing.restart()
+            writing.add(raw[0])
+            return parse_actions(raw[0], self._owners, strict=False)
+
+        found = self._until_usable(ask, writing)
+        self._finish(writing)
+        return found
+
+    def _ask(
+        self,
+        step: Step,
+        messages: Messages,
+        cap: int,
+        check: Callable[[str], None] | None,
+        hear: Callable[[str], None] | None,
+    ) -> str:
+        """One call; with a check its answer is held to the schema, and a failed check is the call's failure."""
+        question = Question(messages, cap, SCHEMA if check is not None else None)
+        with self._attempt.call(step, self._room.demand(messages, cap)) as call:
+            answer = self._model.ask(question, call, hear) if hear is not None else self._model.ask(question, call)
+            self._called = call.model or self._called
+            if check is not None:
+                try:
+                    check(answer)
+                except ItemFailure:
+                    call.condition = "output_schema_invalid"
+                    raise
+        return answer
+
+    def _until_usable(self, ask: Callable[[int, str | None], _Answer], writing: Writing) -> _Answer:
+        """Ask again with the problem named; an answer that was cut at its cap is asked for once with twice the cap."""
+        cap = self._room.cap
+
+        def with_cap(problem: str | None) -> _Answer:
+            nonlocal cap
+            try:
+                return ask(cap, problem)
+            except ItemFailure as failed:
+                if failed.error_code in _UNUSABLE:
+                    writing.restart()
+                if failed.error_code == "output_truncated":
+                    cap = 2 * self._room.cap
+                raise
+
+        return regenerated(with_cap)
+
+    def _finish(self, writing: Writing) -> None:
+        self._done += 1
+        writing.finish(min(99, 100 * self._done // (self._steps + 1)))
+
+    def _origin(self, order: str, facts: str, words: str) -> Origin:
+        """What a step's text is made of; the fence's name is made up anew each time and says nothing."""
+        profile = self._profile
+        parameters = {
+            "temperature": profile.temperature,
+            "top_p": profile.top_p,
+            "service_tier": profile.service_tier,
+            "output_tokens": self._room.cap,
+            "structured_output": profile.structured_output,
+        }
+        return Origin(
+            input_sha256=sha256(canonical([order, facts, words])).hexdigest(),
+            prompt_version=VERSION,
+            model=profile.model or "",
+            parameters=canonical(parameters).decode(),
+            seed=profile.seed,
+        )
+
+
+def _continued(writing: Writing) -> Callable[[str], None]:
+    """Adds what is heard; where a text is gone on with and neither side has a blank at the seam, one is put there."""
+    begun = False
+
+    def hear(words: str) -> None:
+        nonlocal begun
+        if not begun and words:
+            begun = True
+            if writing.text and _needs_a_blank(writing.text[-1], words[0]):
+                words = f" {words}"
+        writing.add(words)
+
+    return hear
+
+
+def _needs_a_blank(last: str, first: str) -> bool:
+    """Chinese and Japanese put none after a sentence."""
+    return not last.isspace() and last not in "\u3002\uff01\uff1f" and first.isalnum()
