@@ -49,10 +49,10 @@ def _line(transcript: Transcript, span: Span) -> str:
 
 
 class Briefing:
-    """The messages of one document's calls; they share the fence."""
+    """The messages of one document's calls; they share the fence, which is made up unless `name` is given."""
 
-    def __init__(self, request: SummaryRequest) -> None:
-        self._fence = f"call-{secrets.token_hex(8)}"
+    def __init__(self, request: SummaryRequest, name: str | None = None) -> None:
+        self._fence = f"call-{name or secrets.token_hex(8)}"
         self.language = request.language or _OWN_LANGUAGE
         occurred_at = request.fields.occurred_at
         self._facts = f"The call was held on {occurred_at:%A, %Y-%m-%d}. " if occurred_at else ""

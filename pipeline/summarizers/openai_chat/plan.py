@@ -33,6 +33,8 @@ _TOKENS_A_WORD: Final = 2
 TASKS: Final = ("summary", "part", "actions", "reduce")
 #: As long as a language's name, or the naming of a problem, will ever be.
 _LONG_NAME: Final = "a name of some length that nobody will ever give to a language or a problem" * 2
+#: Plans are the same in every attempt, whatever its fence is called: the checkpoints of one are of use to the next.
+_FENCE: Final = "0f1e2d3c4b5a6978"
 _NOTHING: Final = SummaryRequest(
     DocumentFields(document_id="none", account_id="none", occurred_at=datetime(2026, 9, 30, tzinfo=UTC)),
     Transcript(turns=()),
@@ -53,7 +55,7 @@ class Room:
     def of(cls, profile: Profile, cache_dir: Path) -> Self:
         """As the profile says."""
         empty = cls(profile, cache_dir, 0, profile.output_tokens)
-        briefing = Briefing(_NOTHING)
+        briefing = Briefing(_NOTHING, _FENCE)
         prompts = max(
             empty.demand(
                 briefing.messages(task(name, empty, _LONG_NAME), briefing.facts(0, 2), "", _LONG_NAME), 0
@@ -128,7 +130,7 @@ def planned(
     How long the parts' summaries will be is not known: they count as three quarters of their cap.
     """
     room = Room.of(profile, cache_dir)
-    briefing = Briefing(SummaryRequest(fields, transcript, language))
+    briefing = Briefing(SummaryRequest(fields, transcript, language), _FENCE)
     chunks = room.chunks(transcript)
     calls: list[tuple[Step, Demand]] = []
     for number, chunk in enumerate(chunks):

@@ -1,0 +1,336 @@
+"""The two steps of a document against the scripted server: what is asked, what is gone on with, what is asked again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.model_server import SUMMARY, answer, reply, say, serving, whole
+from pipeline.domain.cadence import whole_sentences
+from pipeline.domain.documents import DocumentFields, Transcript, Turn
+from pipeline.errors import ItemFailure
+from pipeline.settings import Profile
+from pipeline.summarizers.openai_chat.plan import planned
+from pipeline.summarizers.openai_chat.summarizer import OpenAIChat
+from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.tokens import count_text
+from pipeline.summarizers.unrecorded import Draft, Unrecorded
+
+LONG = Path(__file__).parents[3] / "shared" / "data" / "long"
+SAID = (("Dana", "I'll send you a revised quote by Friday."), ("Kim", "Good, it is too expensive as it is."))
+FOLLOW_UP = {
+    "kind": "follow_up",
+    "text": "Send the revised quote",
+    "owner": "Dana",
+    "due_text": "by Friday",
+    "due_on": None,
+    "proposed_stage": None,
+    "quotes": [{"turn": 0, "quote": "I'll send you a revised quote"}],
+}
+
+
+class Remembering(Unrecorded):
+    """An attempt that finds what the one before left, as the ledger's does, whatever its texts were made of."""
+
+    def __init__(self, profile, before=None):
+        super().__init__(profile, 60.0, number=1 if before is None else before.number + 1)
+        self.drafts = {}
+        self.origins = {}
+        self._before = before
+
+    def writing(self, step, origin):
+        draft = Draft()
+        key = (step.name, step.chunk)
+        if self._before is not None and self._before.origins.get(key) == origin:
+            left = self._before.drafts[key]
+            draft.done, draft.text = left.done, left.text if left.done else whole_sentences(left.text)
+        self.drafts[key], self.origins[key] = draft, origin
+        return draft
+
+
+@pytest.fixture
+def cache(tmp_path_factory):
+    return tmp_path_factory.getbasetemp() / "vocabularies"
+
+
+def profile_of(server, **changes):
+    given = {"model": "m", "context_tokens": 8_000, "output_tokens": 1_000}
+    return Profile(summarizer="openai_chat", base_url=server.url, **given | changes)
+
+
+def request(said=SAID, language=None, **fields):
+    turns = tuple(Turn(speaker=speaker, text=text) for speaker, text in said)
+    return SummaryRequest(
+        DocumentFields(document_id="call-1", account_id="acme", **fields), Transcript(turns=turns), language
+    )
+
+
+def failed(ask):
+    with pytest.raises(ItemFailure) as failure:
+        ask()
+    assert "Dana" not in str(failure.value)
+    return failure.value.error_code
+
+
+def actions(*found):
+    return whole(json.dumps({"actions": found}))
+
+
+def steps(attempt):
+    return [(step.name, step.chunk) for step, _ in attempt.reports]
+
+
+def test_a_document_takes_two_calls_that_begin_alike(cache):
+    def play(asked):
+        return actions(FOLLOW_UP) if asked.is_structured else answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server, temperature=0.5, seed=7)
+        attempt = Unrecorded(profile, 60.0)
+        summary = OpenAIChat(profile, cache).summarize(request(), attempt)
+    assert summary.summary == SUMMARY
+    assert [(action.text, action.owner) for action in summary.actions] == [("Send the revised quote", "Dana")]
+    assert summary.model == "scripted-model"
+    assert steps(attempt) == [("summary", 0), ("actions", 0)]
+    assert {step.covers for step, _ in attempt.reports} == {"0:0-1:35"}
+    one, two = (asked.body["messages"] for asked in server.asked)
+    assert one[0] == two[0]
+    assert one[1]["content"].split("</call-")[0] == two[1]["content"].split("</call-")[0]
+    assert {(asked.body["temperature"], asked.body["seed"]) for asked in server.asked} == {(0.5, 7)}
+    assert attempt.usage.input_tokens > 0
+    assert attempt.usage.unknown_calls == 0
+
+
+def test_a_summary_that_broke_off_is_gone_on_with_after_its_last_whole_sentence(cache):
+    half = SUMMARY[: SUMMARY.index("The seller") + 12]
+
+    def play(asked):
+        if asked.is_structured:
+            return actions()
+        so_far = [message["content"] for message in asked.body["messages"] if message["role"] == "assistant"]
+        return whole(SUMMARY.removeprefix(so_far[0]).lstrip()) if so_far else [say(half), {"cut": True}]
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), first)) == "provider_unavailable"
+        second = Remembering(profile, first)
+        summary = OpenAIChat(profile, cache).summarize(request(), second)
+    assert summary.summary == SUMMARY
+    again = server.asked[1].body
+    assert [message["role"] for message in again["messages"]] == ["system", "user", "assistant", "user"]
+    assert again["messages"][2]["content"] == whole_sentences(half)
+    assert again["max_completion_tokens"] < server.asked[0].body["max_completion_tokens"]
+    assert server.asked[1].text == SUMMARY.removeprefix(whole_sentences(half)).lstrip()
+
+
+def test_a_model_that_begins_anew_where_it_should_go_on_says_nothing_twice(cache):
+    def play(asked):
+        if asked.is_structured:
+            return actions()
+        return whole(SUMMARY) if len(asked.body["messages"]) > 2 else [say(SUMMARY[:150]), {"cut": True}]
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
+        assert OpenAIChat(profile, cache).summarize(request(), Remembering(profile, first)).summary == SUMMARY
+
+
+def test_a_text_that_only_lacked_its_end_is_whole(cache):
+    def play(asked):
+        if asked.is_structured:
+            return actions()
+        return whole("") if len(asked.body["messages"]) > 2 else [say("They agreed. They"), {"cut": True}]
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
+        second = Remembering(profile, first)
+        assert OpenAIChat(profile, cache).summarize(request(), second).summary == "They agreed."
+    assert steps(second) == [("summary", 0), ("actions", 0)]
+
+
+def test_a_finished_step_is_not_asked_for_again(cache):
+    answers = [reply(500, {"error": {"message": "x"}})]
+
+    def play(asked):
+        return [answers.pop()] if asked.is_structured and answers else answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), first)) == "provider_unavailable"
+        second = Remembering(profile, first)
+        assert OpenAIChat(profile, cache).summarize(request(), second).summary == SUMMARY
+        assert steps(second) == [("actions", 0)]
+        third = Remembering(profile, second)
+        assert OpenAIChat(profile, cache).summarize(request(), third).summary == SUMMARY
+        assert steps(third) == []
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"temperature": 0.1}, {"model": "other"}, {"output_tokens": 900}])
+def test_what_another_model_or_parameter_left_is_not_gone_on_with(cache, change):
+    with serving() as server:
+        profile = profile_of(server, seed=7)
+        first = Remembering(profile)
+        OpenAIChat(profile, cache).summarize(request(), first)
+        other = profile_of(server, **{"seed": 7} | change)
+        second = Remembering(other, first)
+        OpenAIChat(other, cache).summarize(request(), second)
+    assert len(steps(second)) == 2
+
+
+def test_an_unusable_answer_is_asked_for_again_with_the_problem_named_three_times_in_all(cache):
+    bad = FOLLOW_UP | {"kind": "Zanzibar"}
+
+    with serving(lambda asked: actions(bad) if asked.is_structured else answer(asked)) as server:
+        profile = profile_of(server)
+        attempt = Unrecorded(profile, 60.0)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), attempt)) == "invalid_output"
+    assert steps(attempt) == [("summary", 0), *[("actions", 0)] * 3]
+    problem = "actions[0].kind is not one of the allowed values"
+    assert [problem in asked.words for asked in server.asked] == [False, False, True, True]
+    assert not any("Zanzibar" in asked.words for asked in server.asked)
+
+
+def test_an_owner_whom_nobody_knows_costs_one_more_call_and_then_his_place(cache):
+    unknown = FOLLOW_UP | {"owner": "Mallory"}
+
+    with serving(lambda asked: actions(unknown) if asked.is_structured else answer(asked)) as server:
+        profile = profile_of(server)
+        attempt = Unrecorded(profile, 60.0)
+        (action,) = OpenAIChat(profile, cache).summarize(request(), attempt).actions
+    assert (action.owner, action.reasons) == (None, ("unknown_owner",))
+    assert len(server.asked) == 3
+    assert "actions[0].owner is not one of the call's speakers" in server.asked[2].words
+
+
+def test_the_owner_whom_the_caller_names_is_known(cache):
+    named = FOLLOW_UP | {"owner": "sam@example.com"}
+
+    with serving(lambda asked: actions(named) if asked.is_structured else answer(asked)) as server:
+        profile = profile_of(server)
+        asked = request(owner_hint="sam@example.com")
+        (action,) = OpenAIChat(profile, cache).summarize(asked, Unrecorded(profile, 60.0)).actions
+    assert (action.owner, action.reasons) == ("sam@example.com", ())
+
+
+def test_a_truncated_answer_is_asked_for_once_more_with_twice_the_cap(cache):
+    truncated = [say("They agreed on"), {"finish": "length"}, {"usage": {}}, {"done": True}]
+    with serving(lambda _: truncated) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), first)) == "output_truncated"
+    assert [asked.body["max_completion_tokens"] for asked in server.asked] == [1_000, 2_000]
+    assert first.drafts["summary", 0].text == "", "what was cut at its cap is not gone on with"
+
+
+def test_an_answer_with_twice_the_cap_stands(cache):
+    def play(asked):
+        if asked.is_structured or asked.body["max_completion_tokens"] == 2_000:
+            return answer(asked)
+        return [say("They agreed on"), {"finish": "length"}, {"done": True}]
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        assert OpenAIChat(profile, cache).summarize(request(), Unrecorded(profile, 60.0)).summary == SUMMARY
+
+
+def test_a_server_with_less_context_than_was_said_gets_smaller_parts(cache):
+    said = [("Dana", f"This is sentence number {n}, and it says nothing that matters at all.") for n in range(300)]
+
+    def play(asked):
+        if len(asked.words) > 12_000:
+            return [
+                reply(400, {"error": {"code": 400, "message": "This model's maximum context length is 4096 tokens."}})
+            ]
+        return answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        attempt = Unrecorded(profile, 60.0)
+        assert OpenAIChat(profile, cache).summarize(request(said), attempt).summary == SUMMARY
+    assert attempt.reports[0][1].condition == "context_too_long"
+    assert sum(asked.ended == "whole" and len(asked.words) <= 12_000 for asked in server.asked) >= 5
+
+
+def test_a_server_with_no_room_at_all_ends_it_after_two_halvings(cache):
+    too_long = reply(400, {"error": {"code": "context_length_exceeded", "message": "x"}})
+    with serving(lambda _: [too_long]) as server:
+        profile = profile_of(server)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), Unrecorded(profile, 60.0))) == (
+            "input_too_large"
+        )
+        assert len(server.asked) == 3
+
+
+def test_the_language_is_the_options(cache):
+    with serving() as server:
+        profile = profile_of(server)
+        OpenAIChat(profile, cache).summarize(request(language="German"), Unrecorded(profile, 60.0))
+    assert all("in German" in asked.words for asked in server.asked)
+
+
+def test_a_refused_part_fails_the_document(cache):
+    said = [("Dana", f"This is sentence number {n}, and it says nothing that matters at all.") for n in range(900)]
+
+    def play(asked):
+        if "Part 3 of" in asked.words and not asked.is_structured:
+            return [
+                {"chunk": {"choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": None}]}},
+                {"finish": "stop"},
+                {"done": True},
+            ]
+        return answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        assert (
+            failed(lambda: OpenAIChat(profile, cache).summarize(request(said), Unrecorded(profile, 60.0))) == "refused"
+        )
+
+
+def long_calls(name):
+    path = LONG / f"{name}.jsonl"
+    if not path.exists():
+        return [pytest.param(None, id=name, marks=pytest.mark.skip(f"{name}.jsonl is not beside the repository"))]
+    rows = map(json.loads, path.read_text().splitlines())
+    return [pytest.param(row, id=row["id"]) for row in rows]
+
+
+@pytest.mark.parametrize("row", [*long_calls("qmsum_long"), *long_calls("crd3_long")])
+def test_a_long_call_goes_through_a_small_context_whole(cache, row):
+    said = [(turn.get("speaker"), turn["text"]) for turn in row["turns"]]
+
+    def play(asked):
+        # Each part is summarized at great length.
+        return actions() if asked.is_structured else whole(f"{SUMMARY} " * 12, pieces=20)
+
+    asked = request(said)
+    with serving(play) as server:
+        profile = profile_of(server)
+        attempt = Unrecorded(profile, 120.0)
+        OpenAIChat(profile, cache).summarize(asked, attempt)
+    for sent in server.asked:
+        inputs = sum(count_text(message["content"], profile.encoding, cache) for message in sent.body["messages"])
+        assert inputs + sent.body["max_completion_tokens"] <= profile.context_tokens
+    assert covered([step.covers for step, _ in attempt.reports if step.name == "summary"], asked.transcript)
+    assert covered([step.covers for step, _ in attempt.reports if step.name == "actions"], asked.transcript)
+    plan = planned(asked.transcript, asked.fields, None, profile, cache)
+    assert [step for step, _ in plan if step.name != "reduce"] == [
+        step for step, _ in attempt.reports if step.name != "reduce"
+    ]
+    assert abs(len(plan) - len(server.asked)) <= 0.1 * len(plan)
+
+
+def covered(spans, transcript):
+    """Whether the spans follow each other from the first character to the last."""
+    ends = [tuple(map(int, place.split(":"))) for span in spans for place in span.split("-")]
+    assert ends[0] == (0, 0)
+    assert ends[-1] == (len(transcript.turns) - 1, len(transcript.turns[-1].text))
+    for end, start in zip(ends[1:-1:2], ends[2:-1:2], strict=True):
+        following = (end[0] + 1, 0) if end[1] == len(transcript.turns[end[0]].text) else end
+        assert start == following
+    return True
