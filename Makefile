@@ -8,7 +8,7 @@ PATHS ?= examples/calls
 OUT ?= out
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-crash check up down flower bench bench-recovery lock clean
+.PHONY: help setup run test test-crash test-model check up down flower bench bench-recovery bench-model lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ test: setup ## run all tests
 test-crash: setup ## kill everything everywhere, and print the tables of docs/reliability.md
 	@$(PY) -m pytest tests/flow/crash $(PYTEST_FLAGS)
 
+test-model: setup ## the client and a job on a real model server (MODEL_URL=http://…/v1)
+	@MODEL_URL=$(MODEL_URL) $(PY) -m pytest tests/flow/model -s $(PYTEST_FLAGS)
+
 check: setup ## lint, types and import rules
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
@@ -49,6 +52,9 @@ bench: setup ## print the table of docs/performance.md
 
 bench-recovery: setup ## measure only fairness and the cost beside an old snapshot
 	@$(PY) -m benchmarks --only fairness snapshot
+
+bench-model: setup ## measure only 500 documents through a model server that takes its time
+	@$(PY) -m benchmarks --only model
 
 lock: ## pin every dependency with its hashes; needs uv
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --extra dev \

@@ -11,6 +11,7 @@ from benchmarks.fairness import fairness
 from benchmarks.freezing import freezing
 from benchmarks.machine import machine
 from benchmarks.memory import memory
+from benchmarks.modelling import model
 from benchmarks.pairs import Finding
 from benchmarks.scale import FULL, QUICK, Scale
 from benchmarks.snapshot import snapshot
@@ -30,6 +31,7 @@ MEASUREMENTS: dict[str, Callable[[Bed, Scale], Iterator[Finding]]] = {
     "waiting": waiting,
     "fairness": fairness,
     "snapshot": snapshot,
+    "model": model,
 }
 
 

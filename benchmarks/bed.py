@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import psycopg
@@ -36,8 +36,13 @@ from tasks.lanes import publish
 #: Long enough for the largest run on a slow machine; reaching it is a failure.
 PATIENCE = 1_800.0
 _POLL = 0.05
-#: The profile whose summarizer answers at once.
+#: The profile whose summarizer answers at once, and the one whose model workers are told where to find.
 NOOP = "noop"
+MODEL = "model"
+_PROFILES: Final = {
+    NOOP: {"summarizer": "scripted"},
+    MODEL: {"summarizer": "openai_chat", "model": "scripted-model", "output_tokens": 500},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +66,9 @@ class Bed:
                 for start in range(0, len(left), 1_000):
                     server.delete(*left[start : start + 1_000])
 
-    def submit(self, documents: Iterable[IncomingDocument | Problem], concurrency: int) -> UUID:
-        """A job with the no-op profile, accepted and not admitted yet."""
-        options = {"profile": NOOP, "concurrency": concurrency}
+    def submit(self, documents: Iterable[IncomingDocument | Problem], concurrency: int, profile: str = NOOP) -> UUID:
+        """A job, accepted and not admitted yet."""
+        options = {"profile": profile, "concurrency": concurrency}
         return submit(self.ledger, self.settings, documents, options, f"bench-{time.time_ns()}").job_id
 
     def complete(self, job_id: UUID) -> float:
@@ -131,7 +136,7 @@ class Bed:
             | {
                 "CALLFOLD_DATA_DIR": str(self.settings.data_dir),
                 "CALLFOLD_PROCESS_SLOTS": str(slots),
-                "CALLFOLD_PROFILES": json.dumps({NOOP: {"summarizer": "scripted"}}),
+                "CALLFOLD_PROFILES": json.dumps(_PROFILES),
                 "CALLFOLD_LOG_FORMAT": "json",
             }
         )
@@ -156,7 +161,7 @@ def bed() -> Iterator[Bed]:
     with tempfile.TemporaryDirectory(prefix="callfold-bench-") as folder:
         settings = Settings(
             data_dir=Path(folder, "data"),
-            profiles={NOOP: Profile(summarizer="scripted")},
+            profiles={name: Profile.model_validate(profile) for name, profile in _PROFILES.items()},
             DATABASE_URL=None,
             BROKER_URL=None,
             RESULT_URL=None,

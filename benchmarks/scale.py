@@ -23,6 +23,9 @@ class Scale:
     fair_short: int
     fair_seconds: float
     snapshot: int
+    model: int
+    model_slots: int
+    model_seconds: float
 
 
 FULL: Final = Scale(
@@ -40,6 +43,9 @@ FULL: Final = Scale(
     fair_short=600,
     fair_seconds=0.5,
     snapshot=10_000,
+    model=500,
+    model_slots=64,
+    model_seconds=1.0,
 )
 
 QUICK: Final = Scale(
@@ -57,4 +63,7 @@ QUICK: Final = Scale(
     fair_short=12,
     fair_seconds=0.05,
     snapshot=40,
+    model=8,
+    model_slots=4,
+    model_seconds=0.05,
 )

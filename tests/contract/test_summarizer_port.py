@@ -1,15 +1,11 @@
 """The port's suite, for every summarizer; `openai_chat` asks the scripted model server on loopback."""
 
-import json
-import re
 import socket
-from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.model_server import answer, serving, whole
+from benchmarks.model_server import serving
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
-from pipeline.domain.evidence import normalise
 from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure, NotFound
 from pipeline.settings import Profile, Settings
@@ -47,20 +43,9 @@ def subject(request, tmp_path_factory, monkeypatch):
         refuse_sockets(monkeypatch)
         yield summarizer(Profile(summarizer=request.param), settings)
         return
-    with serving(quoting) as server:
-        refuse_connections_but_to(urlsplit(server.url).port, monkeypatch)
+    with serving() as server:
         profile = Profile(summarizer="openai_chat", base_url=server.url, model="m", context_tokens=32_000)
         yield summarizer(profile, settings)
-
-
-def quoting(asked):
-    """A model that finds one action, and quotes the first long line that it reads of the call."""
-    line = re.search(r"^\[(?P<turn>\d+)\](?: [^:\n]+:)? (?P<quote>[^:\n]{12,})$", asked.words, re.MULTILINE)
-    if not asked.is_structured or line is None:
-        return answer(asked)
-    quote = {"turn": int(line["turn"]), "quote": line["quote"][:200]}
-    nothing = dict.fromkeys(("owner", "due_text", "due_on", "proposed_stage"))
-    return whole(json.dumps({"actions": [{"kind": "follow_up", "text": "Send it.", "quotes": [quote], **nothing}]}))
 
 
 def refuse_sockets(monkeypatch):
@@ -70,16 +55,6 @@ def refuse_sockets(monkeypatch):
     for name in ("connect", "connect_ex", "bind"):
         monkeypatch.setattr(socket.socket, name, refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-
-
-def refuse_connections_but_to(port, monkeypatch):
-    connect = socket.socket.connect
-
-    def connect_there(self, address):
-        assert address == ("127.0.0.1", port), "a summarizer asked somebody else than its server"
-        connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", connect_there)
 
 
 def asked(said):
@@ -118,12 +93,6 @@ def test_any_transcript_gives_a_summary_with_verbatim_quotes_or_an_item_failure(
         assert_quotes_are_verbatim(request.transcript, summary)
 
 
-def test_a_models_quotes_are_found_in_what_was_said(subject):
-    summary = subject.summarize(asked(CALL), attempt())
-    assert_quotes_are_verbatim(asked(CALL).transcript, summary)
-    assert summary.actions or subject.name == "scripted"
-
-
 def test_an_unknown_summarizer_is_not_found():
     with pytest.raises(NotFound, match="extractive, openai_chat, scripted"):
         summarizer(Profile(summarizer="oracle"), Settings())
@@ -134,7 +103,7 @@ def assert_quotes_are_verbatim(transcript, summary):
         assert action.quotes
         for quote in action.quotes:
             assert len(quote.quote) >= 12
-            assert normalise(quote.quote) in normalise(transcript.turns[quote.turn].text)
+            assert quote.quote in transcript.turns[quote.turn].text
 
 
 def assert_without_words_of(transcript, failure):

@@ -19,8 +19,8 @@ from pipeline.ledger.schema import metadata
 from pipeline.settings import Settings
 from pipeline.stack import Stack
 
-#: Minutes of kills: `make test-crash` names the folder, and `make test` has their short form.
-collect_ignore = ["crash"]
+#: Minutes of kills, or of a real model's thinking: `make test-crash` and `make test-model` name the folders.
+collect_ignore = ["crash", "model"]
 
 
 @pytest.fixture(scope="session")
