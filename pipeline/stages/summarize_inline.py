@@ -17,9 +17,9 @@ from pipeline.domain.merge import Context, Contribution, merge
 from pipeline.domain.results import ItemResult, Summary, Usage
 from pipeline.domain.verify_quotes import verify_quotes
 from pipeline.errors import ItemFailure, UseAJob
-from pipeline.settings import Settings
+from pipeline.settings import Profile, Settings
 from pipeline.summarizers.port import Summarizer, SummaryRequest
-from pipeline.summarizers.registry import summarizer
+from pipeline.summarizers.registry import planned, summarizer
 from pipeline.summarizers.tokens import within_limit
 from pipeline.summarizers.unrecorded import Unrecorded
 
@@ -45,6 +45,7 @@ def summarize_inline(
     attempt = Unrecorded(chosen, seconds)
     try:
         tokens = within_limit(document.transcript, chosen, settings.vocabularies)
+        _check_is_short(settings, chosen, document.fields, document.transcript, language)
         request = SummaryRequest(document.fields, document.transcript, language, tokens)
         summary = (by or summarizer(chosen, settings)).summarize(request, attempt)
     except ItemFailure as failed:
@@ -52,6 +53,15 @@ def summarize_inline(
             raise UseAJob(f"{seconds:g} s were over before the document was summarized") from None
         return _without(document, Fault(code=failed.error_code, detail=failed.detail), attempt)
     return _result(document, document.transcript, summary, attempt)
+
+
+def _check_is_short(
+    settings: Settings, profile: Profile, fields: DocumentFields, transcript: Transcript, language: str | None
+) -> None:
+    """Raises UseAJob for a document that is read in parts: no caller waits for all of them one after the other."""
+    calls = planned(transcript, fields, language, profile, settings.vocabularies)
+    if any(step.chunk for step, _ in calls):
+        raise UseAJob(f"the document takes {len(calls)} calls, one after the other")
 
 
 def _without(document: IncomingDocument, fault: Fault | None, attempt: Unrecorded | None = None) -> ItemResult:

@@ -363,3 +363,12 @@ def test_tuning_needs_documents_that_hold_words(tmp_path):
     result = call("tune", "extractive", "call.txt")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "hand in at least one that holds words" in result.stderr
+
+
+def test_what_needs_a_job_is_exit_code_5(tmp_path):
+    (tmp_path / "callfold.toml").write_text(CONFIGURED + "context_tokens = 4000\noutput_tokens = 400\n")
+    (tmp_path / "call.txt").write_text("Ann: We talked about the scanners for a while.\n" * 2_000)
+    result = call("summarize", "call.txt", "--profile", "nightly")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (5, "", 1)
+    assert result.stderr.endswith(": use a job, with `callfold run` or `callfold submit`\n")
+    assert json.loads(call("summarize", "call.txt", "--profile", "nightly", "--json").stdout)["error"] == "use_a_job"
