@@ -74,6 +74,11 @@ class Desk:
         self.app.conf.update(configuration(self.settings))
         self._transcripts = {}
 
+    def know(self, profiles):
+        """Name jobs other profiles as well, which the workers must have, too."""
+        known = self.settings.profiles | {name: Profile(**profile) for name, profile in profiles.items()}
+        self.settings = self.settings.model_copy(update={"profiles": known})
+
     def remember(self, documents):
         """Keep the words that the quotes of a bundle are held against; returns the documents."""
         self._transcripts |= {one.fields.document_id: one.transcript or Transcript(turns=()) for one in documents}

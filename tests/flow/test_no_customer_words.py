@@ -11,6 +11,7 @@ import redis
 from crew import wait_for
 from scripted import call, follow_up, succeed
 
+from benchmarks.model_server import reply, say, serving, whole
 from pipeline.cli import flower, programs
 from pipeline.settings import Settings
 
@@ -35,12 +36,51 @@ SCRIPT = {
     },
 }
 PASSWORD = "loopback"
+KEY = "sk-amber-turnstile"
+
+#: What a model server does with a transcript that says so, once or always.
+TURNS = ("quotes it back", "breaks off", "makes no sense")
+MODELLED = [
+    call(f"{NAME}-model-{n}", SAID, f"The server {turn}.", account="zinc orchard")
+    for n, turn in enumerate(("answers", *TURNS))
+]
+
+ACTION = {
+    "kind": "follow_up",
+    "text": "Send the cobalt thimble",
+    "owner": "Ann",
+    "quotes": [{"turn": 0, "quote": SAID}],
+}
+ACTIONS = json.dumps({"actions": [ACTION | {"due_text": None, "due_on": None, "proposed_stage": None}]})
 
 
 @pytest.fixture
-def desk(crew, open_desk):
-    crew.work(SCRIPT, app="leaky", env={"CALLFOLD_LOG_LEVEL": "DEBUG"})
-    yield open_desk()
+def server():
+    broken = []
+
+    def play(asked):
+        quotes_back, breaks_off, makes_no_sense = (turn in asked.words for turn in TURNS)
+        if quotes_back:
+            return [reply(400, {"error": {"message": f"what is {SAID}"}})]
+        if breaks_off and not broken:
+            broken.append(asked)
+            return [say("A cobalt thimble. A velvet"), {"cut": True}]
+        if asked.is_structured:
+            return whole('{"cobalt thimble": NaN' if makes_no_sense else ACTIONS)
+        return whole("A cobalt thimble. And more.")
+
+    with serving(play) as started:
+        yield started
+
+
+@pytest.fixture
+def desk(crew, open_desk, server):
+    model = {"summarizer": "openai_chat", "model": "m", "base_url": server.url, "api_key": KEY}
+    profiles = {"scripted": {"summarizer": "scripted"}, "model": model}
+    crew.work(SCRIPT, app="leaky", env={"CALLFOLD_LOG_LEVEL": "DEBUG", "CALLFOLD_PROFILES": json.dumps(profiles)})
+    desk = open_desk()
+    desk.know(profiles)
+    yield desk
     crew.dismiss()
 
 
@@ -96,6 +136,11 @@ def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers
     codes = [row["error_code"] for row in bundle.rows[6:]]
     assert codes == ["invalid_output", None, "internal_error", "empty_input"]
     assert WORDS[0] in (bundle.folder / "actions.ndjson").read_text()
+    modelled = desk.bundle(desk.submit(MODELLED, profile="model", key="modelled"))
+    stored += everything_in(servers.urls.broker)
+    codes = [row["error_code"] for row in modelled.rows]
+    assert codes == [None, "provider_rejected", None, "invalid_output"]
+    assert WORDS[2] in (modelled.folder / "actions.ndjson").read_text()
 
     tasks = wait_for(lambda: all_ended(json.loads(browse("/api/tasks"))))
     hops = ("admit", "process", "reduce", "freeze", "notify")
@@ -107,9 +152,14 @@ def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers
     assert any(str(job_id) in page for page in shown)
     assert "flower_events_total" in shown[pages.index("/metrics")]
 
-    sent = [decoded(command) for command in commands]
+    # Live text is for whoever listens, and is kept nowhere.
+    live, others = (
+        [command for command in commands if ("callfold.live." in command) is is_live] for is_live in (True, False)
+    )
+    assert any(WORDS[2] in command and command.startswith("PUBLISH") for command in live)
+    sent = [decoded(command) for command in others]
     assert any(str(job_id) in command for command in sent)
-    for word in (*WORDS, NAME):
+    for word in (*WORDS, NAME, KEY):
         assert not [page for page in shown if word in page]
         assert not [command for command in sent if word in command]
         assert not [value for value in stored if word in value]
@@ -117,7 +167,7 @@ def test_no_customer_words_outside_the_ledger_and_the_bundle(crew, desk, servers
     logs = {log: log.read_text() for log in (*crew.logs, *servers._folder.logs.iterdir())}
     assert any(f"{NAME}-raises" in text for text in logs.values())
     assert any("hop.internal_error" in text for text in logs.values())
-    assert not [log for word in WORDS for log, text in logs.items() if word in text]
+    assert not [log for word in (*WORDS, KEY) for log, text in logs.items() if word in text]
 
 
 def all_ended(tasks):
