@@ -11,7 +11,7 @@ import psutil
 from pipeline.cli import dispatch, waiting
 from pipeline.domain.documents import IncomingDocument
 from pipeline.domain.tuning import REFUSALS, Measured, rises
-from pipeline.errors import StaleArrow
+from pipeline.errors import CallfoldError, StaleArrow
 from pipeline.ledger import budgets, measures
 from pipeline.ledger.budgets import Budget
 from pipeline.ledger.connection import Ledger
@@ -45,26 +45,41 @@ def measure(
 ) -> Step:
     """Let workers do the documents as a job, and say how that went.
 
-    A provider's refusal ends the step: it has told what it can, and each further one makes the pause longer for all.
+    A provider's refusal ends the step: it has told what it can, and each further one makes the pause longer for all. So
+    does whatever else ends the wait: nobody would look at what the job goes on paying for.
     """
     job = submit(plant.ledger, plant.settings, documents, options, key)
-    dispatch.send(plant.urls, [Admit(job.job_id)])
+    try:
+        dispatch.send(plant.urls, [Admit(job.job_id)])
+        measured = _watched(plant, job.job_id)
+        with plant.ledger.statement() as tx:
+            return Step(measured, budgets.of_job(tx, job.job_id))
+    except BaseException:
+        with suppress(CallfoldError):
+            _stop(plant, job.job_id)
+        raise
+
+
+def _watched(plant: Plant, job_id: UUID) -> Measured:
+    """Look at the job until all its documents are final."""
     watchdog = waiting.Watchdog(plant.settings)
     ages, memory, stopped = list[float](), list[int](), False
     while True:
-        glance = waiting.look(plant.ledger, job.job_id, plant.settings.lease_seconds)
+        glance = waiting.look(plant.ledger, job_id, plant.settings.lease_seconds)
         if not glance.job.counts.pending + glance.job.counts.running:
-            measured = _measured(plant.ledger, job.job_id, int(options["concurrency"]), ages, memory)
-            with plant.ledger.statement() as tx:
-                return Step(measured, budgets.of_job(tx, job.job_id))
+            return _measured(plant.ledger, job_id, glance.job.concurrency, ages, memory)
         watchdog.check(glance)
-        ages.append(_oldest(plant.ledger, job.job_id))
+        ages.append(_oldest(plant.ledger, job_id))
         memory.extend(_memory(plant.settings))
-        if not stopped and REFUSALS & _measures(plant.ledger, job.job_id).codes.keys():
+        if not stopped and REFUSALS & _measures(plant.ledger, job_id).codes.keys():
+            _stop(plant, job_id)
             stopped = True
-            with suppress(StaleArrow):  # it has just completed
-                dispatch.send(plant.urls, cancel(plant.ledger, job.job_id))
         time.sleep(_LOOK_SECONDS)
+
+
+def _stop(plant: Plant, job_id: UUID) -> None:
+    with suppress(StaleArrow):  # it has just completed
+        dispatch.send(plant.urls, cancel(plant.ledger, job_id))
 
 
 def _measured(ledger: Ledger, job_id: UUID, concurrency: int, ages: list[float], memory: list[int]) -> Measured:

@@ -16,6 +16,7 @@ from pipeline.domain.documents import IncomingDocument
 from pipeline.domain.identity import MEASUREMENT
 from pipeline.domain.tuning import Advice, Measured
 from pipeline.errors import InvalidRequest, Problem
+from pipeline.ledger import gates
 from pipeline.ledger.budgets import Budget
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.migrate import migrate
@@ -101,8 +102,10 @@ def tune(
     _agree(settings, profile, calls, bound, agreed=yes or purse.is_bounded)
     with Stack.start(settings) as stack:
         migrate(stack.urls.database)
+        plant = Plant(settings, stack.urls, Ledger(stack.urls.database))
+        _check_gate(plant.ledger, profile)
         finish.have_workers(settings, stack)
-        steps = list(_steps(Plant(settings, stack.urls, Ledger(stack.urls.database)), profile, calls, bound, purse))
+        steps = list(_steps(plant, profile, calls, bound, purse))
     advice = tuning.recommended(steps)
     if as_json:
         screen.answer(
@@ -147,6 +150,15 @@ def _agree(settings: Settings, profile: str, calls: Sequence[IncomingDocument], 
     if spent and not agreed:
         raise InvalidRequest([Problem("--yes", f"it takes {most}: agree, or give --budget-tokens or --budget-usd")])
     screen.note(f"callfold: {most}")
+
+
+def _check_gate(ledger: Ledger, profile: str) -> None:
+    """Behind a shut gate nothing would be measured but the wait for it. Raises InvalidRequest."""
+    with ledger.statement() as tx:
+        shut = next((gate for gate in gates.all_shut(tx) if gate.profile == profile), None)
+    if shut is not None:
+        why = shut.opened_for or shut.error_code
+        raise InvalidRequest(f"the gate of {profile} is shut ({why}): wait, or `callfold resume {profile}` once mended")
 
 
 def _steps(

@@ -1,8 +1,11 @@
 """`callfold tune` and `callfold estimate` as a person types them: real workers, a ledger, and nobody told."""
 
 import json
+import signal
 
 import pytest
+from crew import wait_for
+from desktop import LIMIT_SECONDS
 
 from benchmarks.model_server import answer, reply, serving
 
@@ -65,6 +68,8 @@ def test_the_recommended_concurrency_stays_below_what_a_provider_refuses(desktop
     assert [step["trouble"] for step in steps[:3]] == [None] * 3
     assert steps[3]["codes"]["rate_limited"] >= 1
     assert 1 <= found["recommended"] < 4
+    again = desktop.ask("tune", "nightly", "calls", "--yes", code=2)
+    assert "the gate of nightly is shut (rate_limited): " in again["message"], "the refusal pauses it for all"
     assert desktop.processes() == []
 
 
@@ -98,13 +103,27 @@ def test_an_estimate_is_what_the_run_then_reserves_and_knows_the_next_time(deskt
         for attempt in desktop.ask("show", job["job_id"], f"acme/call-{number:02}.txt")["attempts"]
         for call in attempt["calls"]
     ]
-    # The fence around the words is made up anew each time: its tokens differ by one or two.
+    # The fence around the words is made up anew each time: a few of its tokens differ.
     demanded = before["tokens"]["input"] + before["tokens"]["output_cap"]
-    assert sum(call["reserved_tokens"] for call in calls) == pytest.approx(demanded, rel=0.005)
-    assert sum(call["reserved_usd"] for call in calls) == pytest.approx(before["money"]["most"], rel=0.005)
+    assert sum(call["reserved_tokens"] for call in calls) == pytest.approx(demanded, rel=0.02)
+    assert sum(call["reserved_usd"] for call in calls) == pytest.approx(before["money"]["most"], rel=0.02)
 
     after = desktop.ask("estimate", "calls", "--profile", "nightly")
     assert after["known_calls"] == 10
     assert after["tokens"]["output_expected"] == sum(call["output_tokens"] for call in calls)
     assert after["time"]["expected"] > 0
     assert after["budget"]["tokens"] > demanded
+
+
+def test_an_interrupted_tuning_leaves_no_job_behind_that_goes_on_paying(desktop):
+    desktop.write_calls(4)
+    with serving(lambda asked: answer(asked, 1.0)) as server:
+        by_a_model(desktop, server)
+        running = desktop.start("tune", "nightly", "calls", "--yes")
+        wait_for(lambda: server.asked, LIMIT_SECONDS)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=LIMIT_SECONDS)
+    assert running.returncode == 130
+    [job] = desktop.ask("jobs")
+    assert (job["state"], job["counts"]["pending"]) == ("cancelled", 0)
+    assert desktop.processes() == []
