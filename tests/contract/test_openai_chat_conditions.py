@@ -76,6 +76,11 @@ REFUSED = {
         "input_filtered",
     ),
     "404 model": ([reply(404, openai_error(code="model_not_found"))], "provider_auth", "model_not_found"),
+    "403 model that this project may not use": (
+        [reply(403, openai_error(code="model_not_found"))],
+        "provider_auth",
+        "model_not_found",
+    ),
     "404 address": ([reply(404, {"detail": "Not Found"})], "provider_auth", "model_not_found"),
     "a redirect": ([reply(308, "", {"location": "https://example.com/v1"})], "provider_auth", "provider_bad_request"),
     "402": ([reply(402, openai_error())], "quota_exhausted", "provider_quota_exhausted"),
@@ -134,7 +139,7 @@ REFUSED = {
         "input_too_large",
     ),
     "429 flex without capacity": (
-        [reply(429, openai_error("Resource Unavailable", code="resource_unavailable"))],
+        [reply(429, openai_error(code="resource_unavailable"))],
         "provider_unavailable",
         "provider_capacity",
     ),
@@ -144,6 +149,7 @@ REFUSED = {
         "provider_capacity",
     ),
     "498 of Groq": ([reply(498, openai_error(code="capacity_exceeded"))], "provider_unavailable", "provider_capacity"),
+    "498 text": ([reply(498, "")], "provider_unavailable", "provider_capacity"),
     "408": ([reply(408, "")], "provider_unavailable", "provider_server_error"),
     "409": ([reply(409, openai_error())], "provider_unavailable", "provider_server_error"),
     "500": ([reply(500, openai_error(type="server_error"))], "provider_unavailable", "provider_server_error"),
@@ -166,6 +172,7 @@ REFUSED = {
         "provider_overloaded",
     ),
     "529": ([reply(529, openai_error(type="overloaded_error"))], "provider_unavailable", "provider_overloaded"),
+    "529 text": ([reply(529, "")], "provider_unavailable", "provider_overloaded"),
     "400 context_length_exceeded": (
         [reply(400, openai_error(code="context_length_exceeded", param="messages"))],
         "input_too_large",
@@ -241,6 +248,14 @@ REFUSED = {
         "provider_auth",
         "provider_bad_request",
     ),
+    **{
+        f"400 {code}, of what is not said": (
+            [reply(400, openai_error(code=code))],
+            "provider_auth",
+            "provider_bad_request",
+        )
+        for code in ("unsupported_parameter", "unsupported_value", "unknown_parameter", "invalid_json_schema")
+    },
     "400 of a schema": (
         [reply(400, openai_error(f"Invalid schema for response_format 'answer': {SECRET}", param="response_format"))],
         "provider_auth",
@@ -371,11 +386,6 @@ EMBEDDED = {
         "provider_unavailable",
         "provider_server_error",
     ),
-    "a server_error in a stream": (
-        [say("Yes."), {"chunk": {"error": {"message": SAYS, "type": "server_error"}}}, done()],
-        "provider_unavailable",
-        "provider_server_error",
-    ),
     "an event named error": (
         [say("Yes."), {"data": json.dumps({"type": "overloaded_error", "message": SAYS}), "event": "error"}],
         "provider_unavailable",
@@ -386,11 +396,22 @@ EMBEDDED = {
         "quota_exhausted",
         "provider_quota_exhausted",
     ),
-    "a rate in a stream": (
-        [{"chunk": {"error": {"message": SAYS, "code": "rate_limit_exceeded"}}}],
-        "rate_limited",
-        "provider_rate_limited",
-    ),
+    **{
+        f"{word} in a stream": (
+            [{"chunk": {"error": {"message": SAYS, "type": word}}}],
+            "rate_limited",
+            "provider_rate_limited",
+        )
+        for word in ("rate_limit_exceeded", "rate_limit_error", "slow_down")
+    },
+    **{
+        f"{word} in a stream": (
+            [say("Yes."), {"chunk": {"error": {"message": SAYS, "type": word}}}],
+            "provider_unavailable",
+            "provider_server_error",
+        )
+        for word in ("server_error", "internal_server_error", "api_error")
+    },
     "vLLM's in a stream": (
         [{"chunk": {"object": "error", "message": "maximum context length is 4096", "code": 400}}],
         "input_too_large",
@@ -495,6 +516,27 @@ def test_a_refusal_has_its_code_and_its_condition(play, code, condition):
     call = a_call()
     assert fails(play, call).error_code == code
     assert call.condition == condition
+
+
+@pytest.mark.parametrize(
+    ("parameter", "setting"),
+    [
+        ("response_format", "structured_output"),
+        ("response_format.json_schema.schema", "structured_output"),
+        ("json_schema", "structured_output"),
+        ("max_tokens", "output_cap"),
+        ("max_completion_tokens", "output_cap"),
+        ("temperature", "temperature"),
+        ("top_p", "top_p"),
+        ("seed", "seed"),
+        ("service_tier", "service_tier"),
+    ],
+)
+def test_a_parameter_that_is_refused_names_the_setting_that_shapes_it(parameter, setting):
+    for error in (openai_error(param=parameter), openai_error(f"Unrecognized request argument: {parameter}")):
+        call = a_call()
+        assert fails([reply(400, error)], call).detail.endswith(f": correct its {setting} (HTTP 400)")
+        assert call.condition == "provider_bad_request"
 
 
 @pytest.mark.parametrize("play", [pytest.param(play, id=name) for name, play in NO_ANSWER.items()])

@@ -82,9 +82,7 @@ _WORDS: Final = {
     "project_spend_limit_exceeded": "provider_quota_exhausted",
     "organization_usage_limit_exceeded": "provider_quota_exhausted",
     "context_length_exceeded": "context_too_long",
-    "exceed_context_size_error": "context_too_long",
     "content_filter": "input_filtered",
-    "content_policy_violation": "input_filtered",
     "responsibleaipolicyviolation": "input_filtered",
     "invalid_prompt": "input_filtered",
     "model_not_found": "model_not_found",
@@ -94,7 +92,6 @@ _WORDS: Final = {
     "invalid_json_schema": "provider_bad_request",
     "server_is_overloaded": "provider_overloaded",
     "overloaded_error": "provider_overloaded",
-    "capacity_exceeded": "provider_capacity",
     "resource_unavailable": "provider_capacity",
 }
 #: And one that tells less than a status does: asked where there is none.
@@ -103,9 +100,6 @@ _VAGUE_WORDS: Final = {
     "rate_limit_error": "provider_rate_limited",
     "slow_down": "provider_rate_limited",
     "invalid_api_key": "provider_auth",
-    "authentication_error": "provider_auth",
-    "permission_error": "provider_forbidden",
-    "not_found_error": "model_not_found",
     "server_error": "provider_server_error",
     "internal_server_error": "provider_server_error",
     "api_error": "provider_server_error",

@@ -1,7 +1,7 @@
 """The wall clock of a call: no connect, read or write of the thread that makes it outlasts it, in the headers neither.
 
 The library's own timeouts count from the last byte: one byte a second is never late to them. Here each wait on the
-network is cut to what is left of the call. (Looking a host's name up is the one wait that cannot be cut.)
+network is cut to what is left of the call. (But looking up a host's name, and each address of a name is tried as long.)
 """
 
 import urllib.request
