@@ -46,6 +46,8 @@ def test_every_command_explains_itself(command):
         (["run"], "Missing argument 'PATH...'."),
         (["status"], "Missing argument 'JOB'."),
         (["retry"], "Missing argument 'JOB'."),
+        (["run", ".", "--budget-tokens", "0"], "option budget_tokens: Input should be greater than or equal to 1"),
+        (["run", ".", "--budget-usd", "1"], "option budget_usd: nobody knows what a call costs: give profile"),
         (["retry", "night", "--concurrency", "many"], "Invalid value for '--concurrency'"),
         (["retry", "night", "--strict"], "--strict: waits for the end of the job: give --out, too"),
         (["run", ".", "--require", "some"], "Invalid value for '--require'"),
