@@ -7,17 +7,21 @@ nonsense. What must hold is that nothing of it goes further than it may.
 
 import json
 import os
+import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
 from desktop import Desktop
 
+from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.failure import POLICIES
+from pipeline.domain.verify_quotes import verify_quotes
 from pipeline.errors import ItemFailure
 from pipeline.settings import Profile
 from pipeline.summarizers.openai_chat.model import Model, Question
-from pipeline.summarizers.port import Demand, Step
+from pipeline.summarizers.openai_chat.summarizer import OpenAIChat
+from pipeline.summarizers.port import Demand, Step, SummaryRequest
 from pipeline.summarizers.unrecorded import Unrecorded
 
 URL = os.environ.get("MODEL_URL", "")
@@ -71,6 +75,16 @@ def _first_model():
         return json.load(answer)["data"][0]["id"]
 
 
+def _told(rows, calls):
+    """What happened, for whoever runs it: states, calls, and nothing that was said."""
+    lines = [f"{row['document_id']}: {row['state']} {row['error_code'] or ''} {row['usage']}" for row in rows]
+    lines += [f"    {', '.join(action['disposition'] for action in row['actions'])}" for row in rows if row["actions"]]
+    for call in calls:
+        told = (call["error_code"], call["condition"], call["input_tokens"], call["output_tokens"])
+        lines.append(f"{call['step']} {call['latency_seconds']:.1f} s, {told}")
+    return "\n".join(["", *lines, ""])
+
+
 def ask(profile, output_tokens, schema=None):
     """One call: its text or its failure, its report, and the pieces that were heard."""
     pieces = []
@@ -104,16 +118,43 @@ def test_a_structured_answer_holds_the_grammar_or_is_refused(profile):
         assert set(json.loads(answer)) == {"kind", "sure"}
 
 
+class Summarized(Unrecorded):
+    """An attempt whose summary an earlier one has finished."""
+
+    def writing(self, step, origin):
+        draft = super().writing(step, origin)
+        if step.name == "summary":
+            draft.add("They agreed on an offer.")
+            draft.finish(50)
+        return draft
+
+
+def test_the_actions_of_a_call_hold_our_own_schema_and_what_nobody_said_is_reviewed(profile, tmp_path_factory):
+    said = [line.split(": ", 1) for line in (CALLS / NAMES[0]).read_text().splitlines() if ": " in line]
+    transcript = Transcript(turns=tuple(Turn(speaker=speaker, text=text) for speaker, text in said))
+    fields = DocumentFields(document_id="call", account_id="acme")
+    attempt = Summarized(profile, 900.0)
+    summarizer = OpenAIChat(profile, tmp_path_factory.getbasetemp() / "vocabularies")
+    try:
+        actions = summarizer.summarize(SummaryRequest(fields, transcript, None), attempt).actions
+    except ItemFailure as failed:
+        actions, ended = (), failed.error_code
+    else:
+        ended = "succeeded"
+    assert ended in {"succeeded", *ENDINGS}
+    assert {step.name for step, _ in attempt.reports} == {"actions"}
+    found = verify_quotes(actions, fields, transcript, lambda _: None)
+    assert all(action.evidence or action.reasons for action in found)
+    sys.stdout.write(f"\nactions: {ended}, {len(attempt.reports)} calls, {[action.reasons for action in found]}\n")
+
+
 def test_a_job_of_real_calls_ends_with_every_row_and_leaks_nothing(settings, tmp_path, monkeypatch):
     monkeypatch.setattr("desktop.LIMIT_SECONDS", JOB_SECONDS)
     desk = Desktop(tmp_path)
     desk.env |= {"CALLFOLD_PROFILES": json.dumps({"real": settings}), "CALLFOLD_ATTEMPT_SECONDS": "900"}
     if key := os.environ.get("MODEL_KEY"):
         desk.env["CALLFOLD_PROFILES__REAL__API_KEY"] = key
-    calls = [
-        CALLS / name
-        for name in ("tidewater-clinics/2026-03-27-check-in.txt", "karst-logistics/2026-04-09-yard-walk.txt")
-    ]
+    calls = [CALLS / name for name in NAMES]
     seal = desk.ask("run", *map(str, calls), "--profile", "real", "--concurrency", "1", "--account", "acme")
     rows = [json.loads(line) for line in (tmp_path / "out" / "manifest.ndjson").read_text().splitlines()]
     assert len(rows) == len(calls)
@@ -123,7 +164,10 @@ def test_a_job_of_real_calls_ends_with_every_row_and_leaks_nothing(settings, tmp
             assert action["evidence"] or action["disposition"] == "review_only"
     desk.ask("verify", "out", *map(str, calls))
     shown = [desk.ask("show", seal["job_id"], row["document_id"]) for row in rows]
-    assert all(call["output_tokens"] is not None for item in shown for a in item["attempts"] for call in a["calls"])
+    calls_made = [call for item in shown for attempt in item["attempts"] for call in attempt["calls"]]
+    assert {call["step"] for call in calls_made} >= {"summary"}
+    assert all(call["latency_seconds"] > 0 and call["reserved_tokens"] > 0 for call in calls_made)
+    sys.stdout.write(_told(rows, calls_made))
     said = {line.split(": ", 1)[1] for path in calls for line in path.read_text().splitlines() if ": " in line}
     said |= {line for row in rows for line in (row["summary"] or "").splitlines()}
     logs = "".join(path.read_text() for path in (tmp_path / ".callfold" / "logs").glob("*.log"))
