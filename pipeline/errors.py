@@ -107,13 +107,15 @@ class DeliveryRefused(CallfoldError):
 class ItemFailure(CallfoldError):
     """One attempt ended without a result. `error_code` is of `domain.failure`; `detail` is our own sentence.
 
-    `retry_after` is what the provider asked for, in seconds.
+    `retry_after` is what the provider asked for, in seconds; `condition` a call's finer name for it.
     """
 
     code = "item_failure"
 
-    def __init__(self, error_code: str, detail: str, *, retry_after: float | None = None) -> None:
-        self.error_code, self.detail, self.retry_after = error_code, detail, retry_after
+    def __init__(
+        self, error_code: str, detail: str, *, retry_after: float | None = None, condition: str | None = None
+    ) -> None:
+        self.error_code, self.detail, self.retry_after, self.condition = error_code, detail, retry_after, condition
         super().__init__(f"{error_code}: {detail}")
 
 

@@ -124,6 +124,11 @@ class Profile(BaseModel):
     service_tier: Annotated[str, Field(min_length=1)] | None = None
 
     @property
+    def usable_tokens(self) -> int:
+        """A context but for a fiftieth: a tokenizer that is not quite the server's may count too few."""
+        return self.context_tokens - self.context_tokens // 50
+
+    @property
     def address(self) -> str | None:
         """Its URL without a query, which may hold a secret."""
         return self.base_url and self.base_url.partition("?")[0]
@@ -134,10 +139,11 @@ class Profile(BaseModel):
             return self
         if self.model is None:
             raise ValueError("openai_chat needs a model: name one")
-        if self.context_tokens < 6 * self.output_tokens + PROMPT_TOKENS:
+        longest = (self.usable_tokens - PROMPT_TOKENS) // 6
+        if self.output_tokens > longest:
             raise ValueError(
-                f"context_tokens must hold six times output_tokens and {PROMPT_TOKENS} for the prompts: "
-                "lower output_tokens, or a long call's parts cannot be united"
+                f"context_tokens must hold six times output_tokens, {PROMPT_TOKENS} for the prompts and a fiftieth to "
+                f"spare: lower output_tokens to {longest}, or a long call's parts cannot be united"
             )
         return self
 

@@ -80,9 +80,13 @@ def check_action(index: int, text: str, due_on: str | None) -> None:
         raise invalid(f"actions[{index}].due_on must be a date of the calendar")
 
 
-def invalid(detail: str) -> ItemFailure:
+def invalid(detail: str, condition: str = "output_schema_invalid") -> ItemFailure:
     """The failure that names the field and the rule, and no value."""
-    return ItemFailure("invalid_output", detail)
+    return ItemFailure("invalid_output", detail, condition=condition)
+
+
+def _no_json(detail: str) -> ItemFailure:
+    return invalid(detail, "output_invalid_json")
 
 
 def _strict_json(raw: str) -> Any:
@@ -96,33 +100,33 @@ def _strict_json(raw: str) -> Any:
             parse_int=_storable_integer,
         )
     except RecursionError:
-        raise invalid("the output is nested too deeply") from None
+        raise _no_json("the output is nested too deeply") from None
     except ValueError:
-        raise invalid("the output is not one JSON object") from None
+        raise _no_json("the output is not one JSON object") from None
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
-        raise invalid("an object repeats a key")
+        raise _no_json("an object repeats a key")
     return unique
 
 
 def _no_constant(_name: str) -> NoReturn:
-    raise invalid("NaN and Infinity are not JSON numbers")
+    raise _no_json("NaN and Infinity are not JSON numbers")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise invalid("a number is too large")
+        raise _no_json("a number is too large")
     return number
 
 
 def _storable_integer(digits: str) -> int:
     # 20 characters hold every 64-bit integer; Python itself refuses to convert more than 4,300 digits.
     if len(digits) > 20 or abs(int(digits)) > _LARGEST_INTEGER:
-        raise invalid("a number is too large")
+        raise _no_json("a number is too large")
     return int(digits)
 
 

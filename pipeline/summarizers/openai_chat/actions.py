@@ -4,10 +4,10 @@ The schema keeps to what every server understands: one object, all fields requir
 lengths, numbers or patterns. Those are checked here, and whatever a server promises is checked here again.
 """
 
-from collections.abc import Collection, Iterable
-from typing import Any, Final, get_args
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.domain.actions import ActionKind, ProposedAction, Quote
 from pipeline.domain.documents import DocumentFields, Text, Transcript
@@ -54,6 +54,14 @@ class _Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _null_if_blank(given: object) -> object:
+    return None if isinstance(given, str) and not given.strip() else given
+
+
+#: Models that were told to write null write "" now and then.
+_OrNull: Final = BeforeValidator(_null_if_blank)
+
+
 class _Quote(_Shape):
     turn: int | None = None
     quote: Text
@@ -62,10 +70,10 @@ class _Quote(_Shape):
 class _Action(_Shape):
     kind: ActionKind
     text: Text = Field(min_length=1, max_length=2_000)
-    owner: Text | None = None
-    due_text: Text | None = None
-    due_on: str | None = Field(None, pattern=r"^\d{4}-\d{2}-\d{2}$")
-    proposed_stage: Text | None = None
+    owner: Annotated[Text | None, _OrNull] = None
+    due_text: Annotated[Text | None, _OrNull] = None
+    due_on: Annotated[str | None, Field(pattern=r"^\d{4}-\d{2}-\d{2}$"), _OrNull] = None
+    proposed_stage: Annotated[Text | None, _OrNull] = None
     quotes: tuple[_Quote, ...] = ()
 
 
@@ -73,13 +81,18 @@ class _Answer(_Shape):
     actions: tuple[_Action, ...]
 
 
-def people(transcript: Transcript, fields: DocumentFields) -> frozenset[str]:
-    """Who may own an action: the call's speakers and the owner that the caller hints at."""
-    speakers = {turn.speaker for turn in transcript.turns if turn.speaker}
-    return frozenset(speakers | ({fields.owner_hint} if fields.owner_hint else set()))
+def people(transcript: Transcript, fields: DocumentFields) -> dict[str, str]:
+    """Who may own an action, by their normalised names: the call's speakers and the owner that the caller hints at."""
+    names = [fields.owner_hint, *(turn.speaker for turn in transcript.turns)]
+    return {_known_as(name): name for name in dict.fromkeys(names) if name}
 
 
-def parse_actions(raw: str, owners: Collection[str], *, strict: bool = True) -> tuple[ProposedAction, ...]:
+def _known_as(name: str) -> str:
+    """A name whatever its apostrophes and blanks, and without what makes it harmless to a chat template."""
+    return normalise(name).strip()
+
+
+def parse_actions(raw: str, owners: Mapping[str, str], *, strict: bool = True) -> tuple[ProposedAction, ...]:
     """The actions in a model's raw JSON text.
 
     Raises ItemFailure `invalid_output` that names the field and the rule. An owner who is nobody of the call is one
@@ -88,22 +101,22 @@ def parse_actions(raw: str, owners: Collection[str], *, strict: bool = True) -> 
     found = read(raw, _Answer).actions
     for index, action in enumerate(found):
         check_action(index, action.text, action.due_on)
-        if strict and action.owner is not None and action.owner not in owners:
-            raise invalid(f"actions[{index}].owner is not one of the call's speakers")
+        if strict and action.owner is not None and _known_as(action.owner) not in owners:
+            raise invalid(f"actions[{index}].owner is not one of the call's speakers", "output_reference_invalid")
     return tuple(_proposed(action, owners) for action in found)
 
 
-def _proposed(action: _Action, owners: Collection[str]) -> ProposedAction:
-    known = action.owner is None or action.owner in owners
+def _proposed(action: _Action, owners: Mapping[str, str]) -> ProposedAction:
+    owner = None if action.owner is None else owners.get(_known_as(action.owner))
     return ProposedAction(
         kind=action.kind,
         text=action.text,
-        owner=action.owner if known else None,
+        owner=owner,
         due_text=action.due_text,
         due_on=action.due_on,
         proposed_stage=action.proposed_stage,
         quotes=tuple(Quote(quote=quote.quote, turn=quote.turn) for quote in action.quotes),
-        reasons=() if known else (UNKNOWN_OWNER,),
+        reasons=() if owner or action.owner is None else (UNKNOWN_OWNER,),
     )
 
 

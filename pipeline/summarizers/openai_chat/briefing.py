@@ -70,4 +70,4 @@ class Briefing:
         if not so_far:
             return told
         go_on = {"role": "user", "content": template("go_on").substitute()}
-        return (*told, {"role": "assistant", "content": so_far}, go_on)
+        return (*told, {"role": "assistant", "content": neutralised(so_far)}, go_on)

@@ -23,8 +23,6 @@ from pipeline.summarizers.tokens import count_text
 
 #: What chat templates put around each message, in tokens, and one for the answer's beginning.
 _MESSAGE_TOKENS: Final = 5
-#: A tokenizer that is not quite the server's may count some percent too few.
-_MARGIN: Final = 50
 #: How many summaries one call unites at most, however short they are.
 _FAN_IN: Final = 12
 _SMALLEST_CAP: Final = 32
@@ -62,8 +60,7 @@ class Room:
             ).input_tokens
             for name in TASKS
         )
-        margin = profile.context_tokens // _MARGIN
-        words = profile.context_tokens - prompts - margin - 2 * profile.output_tokens
+        words = profile.usable_tokens - prompts - 2 * profile.output_tokens
         return cls(profile, cache_dir, words, profile.output_tokens)
 
     def smaller(self) -> Self:
@@ -88,8 +85,8 @@ class Room:
         """The transcript in parts that fit, every character in one. Raises ItemFailure `input_too_large`."""
 
         def cost(span: Span, limit: int) -> int:
-            # One more for the line's end.
-            return self.count(rendered(transcript, (span,)), limit) + 1
+            words = rendered(transcript, (span,))
+            return self.count(words, limit) + 1 if words else 0  # one more for the line's end
 
         found = cut(transcript, self.words, cost)
         if not is_complete(found, transcript):

@@ -17,7 +17,7 @@ from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
 from pipeline.settings import Profile
 from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, people, united
-from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, rendered
+from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, neutralised, rendered
 from pipeline.summarizers.openai_chat.chunks import covers
 from pipeline.summarizers.openai_chat.model import Model, Question
 from pipeline.summarizers.openai_chat.plan import Room, task
@@ -86,11 +86,14 @@ class _Work:
         return Summary(summary=self._united(texts), actions=united(actions), model=self._called)
 
     def _united(self, texts: list[str]) -> str:
-        """One summary out of those of the parts, level by level; each level has half as many at most."""
+        """One summary out of those of the parts, level by level; each level has half as many at most.
+
+        A model may have been talked into writing the fence's end, which stood before its eyes: that is harmless, too.
+        """
         number = 0
         while len(texts) > 1:
             level: list[str] = []
-            for group in self._room.groups(texts):
+            for group in self._room.groups([neutralised(text) for text in texts]):
                 if len(group) == 1:
                     level.append(group[0])
                     continue
@@ -114,7 +117,7 @@ class _Work:
                 if before and failed.error_code == "invalid_output" and writing.text == before:
                     return before  # nothing came: it had been whole
                 raise
-            if before and heard.lstrip()[:_SAME_BEGINNING] == before[:_SAME_BEGINNING]:
+            if before and heard.lstrip().startswith(before.lstrip()[:_SAME_BEGINNING]):
                 writing.restart()
                 writing.add(heard)
             return writing.text
@@ -164,8 +167,8 @@ class _Work:
             if check is not None:
                 try:
                     check(answer)
-                except ItemFailure:
-                    call.condition = "output_schema_invalid"
+                except ItemFailure as failed:
+                    call.condition = failed.condition
                     raise
         return answer
 
