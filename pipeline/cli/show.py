@@ -110,21 +110,22 @@ def _print_attempt(attempt: Attempt) -> None:
     screen.line(f"attempt {attempt.number} on {where} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}{free}")
     if attempt.calls:
         headings = ("call", "step", "covers", "code", "tokens in", "cached", "out", "USD", "seconds", "request")
-        screen.table(headings, map(_call, attempt.calls))
+        screen.table(headings, (_call(call, is_over=attempt.ended_at is not None) for call in attempt.calls))
     if len(attempt.calls) > 1:
         spent.show_usage(attempt.usage)
 
 
-def _call(call: Call) -> tuple[object, ...]:
+def _call(call: Call, *, is_over: bool) -> tuple[object, ...]:
+    ended = "ok" if call.latency_seconds is not None else "never ended" if is_over else "under way"
     return (
         call.sequence,
         f"{call.step} {call.chunk}" if call.chunk else call.step,
         call.covers,
-        " ".join(filter(None, (call.error_code, call.condition))) or ("open" if call.latency_seconds is None else "ok"),
+        " ".join(filter(None, (call.error_code, call.condition))) or ended,
         call.input_tokens,
         call.cached_tokens,
         call.output_tokens,
-        call.cost_usd,
+        None if call.cost_usd is None else f"{call.cost_usd:.6f}",
         None if call.latency_seconds is None else f"{call.latency_seconds:.2f}",
         call.request_id,
     )

@@ -24,7 +24,8 @@ def show_usage(usage: Usage) -> None:
         return
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
     used = f"{usage.input_tokens or 0:,} tokens in{cached}, {usage.output_tokens or 0:,} out"
-    unknown = f"; {usage.unknown_calls} calls told nothing" if usage.unknown_calls else ""
+    calls = "call" if usage.unknown_calls == 1 else "calls"
+    unknown = f"; {usage.unknown_calls} {calls} told nothing" if usage.unknown_calls else ""
     screen.line(f"used: {used}{'' if usage.cost_usd is None else f', {_usd(usage.cost_usd)}'}{unknown}")
 
 

@@ -189,7 +189,7 @@ def test_status_and_show_say_what_was_used_for_what_and_what_is_left(ledger, cal
         budgets.give(tx, job_id, 1_000, 0.5)
         tx.exec_driver_sql("UPDATE budgets SET tokens_taken = 370, usd_taken = 0.25")
     status = call("status", job_id).stdout
-    assert "used: 200 tokens in (40 of them cached), 20 out, $0.0002; 1 calls told nothing\n" in status
+    assert "used: 200 tokens in (40 of them cached), 20 out, $0.0002; 1 call told nothing\n" in status
     assert "budget: 370 of 1,000 tokens, $0.2500 of $0.5000 taken\n" in status
     assert [line.split()[0] for line in status.splitlines() if line.startswith(("useful", "retried", "lost"))] == [
         "useful",
@@ -201,7 +201,7 @@ def test_status_and_show_say_what_was_used_for_what_and_what_is_left(ledger, cal
     assert [one["cause"] for one in told["costs"]] == ["useful", "retried", "lost"]
     assert told["usage"]["unknown_calls"] == 1
     shown = call("show", job_id, "doc-0").stdout
-    assert "open" in shown
+    assert "never ended" in shown
     assert "actions" in shown
     document = json.loads(call("show", job_id, "doc-0", "--json").stdout)
     assert [one["usage"]["unknown_calls"] for one in document["attempts"]] == [1, 0]
