@@ -20,18 +20,13 @@ Messages = tuple[dict[str, str], ...]
 _OWN_LANGUAGE: Final = "the language in which most of the call is held"
 _LONGEST_LABEL: Final = 80
 _ZERO_WIDTH: Final = "\u200b"
-#: Tokens of the chat templates of OpenAI, Llama, Mistral, Gemma, Qwen, Phi, DeepSeek and their like, and our own fence.
-_TOKENS: Final = re.compile(
-    r"<\||\|>|<\uff5c|\uff5c>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|<</?SYS>>"
-    r"|</?(?:s|bos|eos|pad|unk|think|tool_call|start_of_turn|end_of_turn|start_of_image|system|user|assistant)>"
-    r"|</?call-",
-    re.IGNORECASE,
-)
+#: Where every chat template's tokens begin or end, and our own fence: <|im_end|>, </s>, <think>, <turn|>, [/INST].
+_MARKS: Final = re.compile(r"(?<=<)(?=[A-Za-z_/|\uff5c])|(?<=[|\uff5c])(?=>)|(?<=\[)(?=/?[A-Z][A-Z_]+\])")
 
 
 def neutralised(text: str) -> str:
-    """The text without anything that a model's server could take for a mark of its own."""
-    return _TOKENS.sub(lambda found: found[0][0] + _ZERO_WIDTH + found[0][1:], text)
+    """The text without anything that a model's server could take for a mark of its own; twice is once."""
+    return _MARKS.sub(_ZERO_WIDTH, text)
 
 
 def rendered(transcript: Transcript, spans: Iterable[Span]) -> str:
@@ -44,7 +39,8 @@ def _line(transcript: Transcript, span: Span) -> str:
     words = turn.text[span.start : span.end]
     if not words.strip():
         return ""
-    label = f" {turn.speaker[:_LONGEST_LABEL]}:" if turn.speaker else ""
+    speaker = " ".join((turn.speaker or "").split())[:_LONGEST_LABEL]
+    label = f" {speaker}:" if speaker else ""
     return neutralised(f"[{span.turn}]{label} {words}")
 
 
