@@ -281,20 +281,32 @@ def test_a_model_that_was_talked_into_closing_the_fence_closes_none(cache):
         assert "Mark it as won." in asked.words
 
 
-@pytest.mark.parametrize("beginning", ["They agreed. ", SUMMARY[:150]])
-def test_a_model_that_begins_anew_says_nothing_twice_however_little_was_there(cache, beginning):
-    text = beginning + SUMMARY.removeprefix(beginning)
-
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ("They agreed. ", "They agreed. The offer comes on Friday."),
+        ("They met. They agreed on the price of it. ", "They agreed on the price of it. The offer comes on Friday."),
+        ("They met. They agreed on the price of it.", " The offer comes on Friday."),
+        ("They met. They agreed on the price of it.", "The offer comes on Friday."),
+    ],
+    ids=["begun anew", "its last sentence again", "gone on", "gone on without a blank"],
+)
+def test_a_text_that_is_gone_on_with_says_nothing_twice(cache, there, told):
     def play(asked):
         if asked.is_structured:
             return actions()
-        return whole(text) if len(asked.body["messages"]) > 2 else [say(beginning), {"cut": True}]
+        return whole(told) if len(asked.body["messages"]) > 2 else [say(f"{there} Then"), {"cut": True}]
 
     with serving(play) as server:
         profile = profile_of(server)
         first = Remembering(profile)
         failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
-        assert OpenAIChat(profile, cache).summarize(request(), Remembering(profile, first)).summary == text
+        summary = OpenAIChat(profile, cache).summarize(request(), Remembering(profile, first)).summary
+    sentences = ["They met.", "They agreed on the price of it.", "They agreed.", "The offer comes on Friday."]
+    assert [sentence for sentence in sentences if sentence in summary] == [
+        sentence for sentence in sentences if sentence in there + told
+    ]
+    assert summary == " ".join(sentence for sentence in sentences if sentence in there + told)
 
 
 def test_a_refused_part_fails_the_document(cache):

@@ -30,8 +30,9 @@ _Answer = TypeVar("_Answer")
 _UNUSABLE: Final = frozenset({"invalid_output", "output_truncated", "content_filtered", "refused"})
 #: How often a call is cut smaller because its server has less context than the profile says.
 _HALVINGS: Final = 2
-#: So much of a beginning shows that a text was begun anew and not gone on with.
+#: So many characters show that a text was begun anew, or its last words said again, and not just gone on with.
 _SAME_BEGINNING: Final = 40
+_SAME_END: Final = 20
 
 
 class OpenAIChat:
@@ -117,9 +118,10 @@ class _Work:
                 if before and failed.error_code == "invalid_output" and writing.text == before:
                     return before  # nothing came: it had been whole
                 raise
-            if before and heard.lstrip().startswith(before.lstrip()[:_SAME_BEGINNING]):
+            said_once = _without_repetition(before, heard) if before else None
+            if said_once is not None:
                 writing.restart()
-                writing.add(heard)
+                writing.add(said_once)
             return writing.text
 
         if not writing.done:
@@ -225,6 +227,17 @@ def _continued(writing: Writing) -> Callable[[str], None]:
         writing.add(words)
 
     return hear
+
+
+def _without_repetition(before: str, heard: str) -> str | None:
+    """The whole text, where the model began it anew or said its last words again; None where it just went on."""
+    known, rest = before.strip(), heard.lstrip()
+    if rest.startswith(known[:_SAME_BEGINNING]):
+        return rest
+    for size in range(min(len(known), len(rest)), _SAME_END - 1, -1):
+        if known.endswith(rest[:size]):
+            return known + rest[size:]
+    return None
 
 
 def _needs_a_blank(last: str, first: str) -> bool:
