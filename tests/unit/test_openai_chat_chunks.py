@@ -66,6 +66,14 @@ def test_a_turn_that_is_too_long_is_cut_after_a_line_a_sentence_a_word_or_a_char
     assert len(head) <= 24
 
 
+@pytest.mark.parametrize("end", ["。", ". ", "\n", " "])
+def test_no_boundary_is_taken_from_the_mark_that_belongs_to_it(end):
+    transcript = call((f"{'a' * 9}{end}\u0301" + FAMILY) * 30)
+    ends = {span.end for chunk in cut(transcript, 30, cost) for span in chunk}
+    assert len(ends) > 5
+    assert ends <= {found.end() for found in regex.finditer(r"\X", transcript.turns[0].text)}
+
+
 def test_turns_stay_whole_where_they_fit():
     transcript = call("a" * 20, "b" * 20, "c" * 20)
     chunks = cut(transcript, 30, cost)

@@ -65,6 +65,7 @@ def test_a_text_that_is_gone_on_with_fits_beside_the_fullest_part(cache):
             task("part", room, briefing.language), briefing.facts(0, 99), rendered(call, chunk), None, so_far
         )
         assert room.demand(messages, 0).input_tokens + room.left(room.cap, so_far) <= 2_000
+        assert words + room.left(room.cap, so_far) <= 2 * room.cap + 32, "it stays a text of two caps at most"
 
 
 @pytest.mark.parametrize("context", [2_000, 2_001, 8_000, 32_768, 128_000, 1_000_000])
