@@ -124,19 +124,17 @@ def test_a_summary_that_broke_off_is_gone_on_with_after_its_last_whole_sentence(
     assert server.asked[1].text == SUMMARY.removeprefix(whole_sentences(half)).lstrip()
 
 
-def test_a_text_that_only_lacked_its_end_is_whole(cache):
-    def play(asked):
-        if asked.is_structured:
-            return actions()
-        return whole("") if len(asked.body["messages"]) > 2 else [say("They agreed. They"), {"cut": True}]
+def test_a_text_that_the_model_does_not_go_on_with_is_written_anew_for_nobody_knows_whether_it_was_whole(cache):
+    plays = [whole(SUMMARY), whole(""), [say("They agreed. They"), {"cut": True}]]
 
-    with serving(play) as server:
+    with serving(lambda asked: actions() if asked.is_structured else plays.pop()) as server:
         profile = profile_of(server)
         first = Remembering(profile)
         failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
         second = Remembering(profile, first)
-        assert OpenAIChat(profile, cache).summarize(request(), second).summary == "They agreed."
-    assert steps(second) == [("summary", 0), ("actions", 0)]
+        assert OpenAIChat(profile, cache).summarize(request(), second).summary == SUMMARY
+    assert steps(second) == [("summary", 0), ("summary", 0), ("actions", 0)]
+    assert [len(asked.body["messages"]) for asked in server.asked] == [2, 4, 2, 2]
 
 
 def test_a_finished_step_is_not_asked_for_again(cache):
