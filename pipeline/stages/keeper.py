@@ -91,6 +91,8 @@ class Manuscript:
     def draft(self) -> Kept | None:
         """What of it is worth a checkpoint now; None where that is what is stored."""
         with self._lock:
+            if (self.text, self.done) == self._stored:
+                return None  # its last sentence stays whole, though no blank follows it
             text = self.text if self.done else whole_sentences(self.text)
             if (text, self.done) == self._stored:
                 return None

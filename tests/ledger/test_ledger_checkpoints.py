@@ -77,6 +77,12 @@ def test_a_text_that_broke_off_is_gone_on_with_after_its_last_whole_sentence(led
     check(ledger, job_id)  # and nothing is kept of what is final
 
 
+def test_a_text_outlives_attempts_that_add_nothing_to_it(ledger, settings, worker):
+    third = Finds()
+    worker(ledger, settings, breaks_off(TWO + " And th"), breaks_off(""), third)
+    assert (third.text, third.done) == (TWO, False)
+
+
 def test_a_chunk_that_was_finished_is_there_as_it_was_and_the_next_one_is_not(ledger, settings, worker):
     first, next_one = Finds(Step("map", 1)), Finds(Step("map", 2))
     worker(ledger, settings, breaks_off("", "one", "two"), lambda attempt: (first(attempt), next_one(attempt)))
