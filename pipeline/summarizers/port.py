@@ -4,10 +4,10 @@ Success is a valid Summary. Anything else is an ItemFailure whose code is in the
 whose detail is our own sentence, never the model's or the transcript's. Many threads call one summarizer at once.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import count
 from time import monotonic
 from typing import Final, Protocol, TypeVar
 
@@ -21,6 +21,8 @@ from pipeline.settings import Prices
 _Answer = TypeVar("_Answer")
 
 UNKNOWN: Final = Usage()
+#: How often one answer is asked for in one attempt, whatever is wrong with it each time.
+_MOST_CALLS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,15 @@ class Demand:
 class CallReport:
     """What a call tells of itself while it is under way. Usage that nobody reported stays unknown.
 
-    `ends` is the wall clock of this call on this process's monotonic clock. `condition` is finer than an error code
-    (the table of the provider's conditions), the rest is the provider's own word.
+    `ends` is the wall clock of this call on this process's monotonic clock. `has_ended`: the provider said how its
+    answer ended, well or not; else it broke off. `condition` is finer than an error code (the table of the provider's
+    conditions), the rest is the provider's own word.
     """
 
     sequence: int
     ends: float
     usage: Usage = UNKNOWN
+    has_ended: bool = False
     condition: str | None = None
     request_id: str | None = None
     model: str | None = None
@@ -150,13 +154,16 @@ class Summarizer(Protocol):
 
 
 def regenerated(ask: Callable[[str | None], _Answer]) -> _Answer:
-    """Ask; where the answer does not hold, again with the problem named, as often as its code allows."""
-    problem = None
-    for calls in count(1):
+    """Ask; where the answer does not hold, again with the problem named.
+
+    As often as its code allows: each code has its own tries, and all of them together end after four.
+    """
+    problem, failures = None, Counter[str]()
+    while True:
         try:
             return ask(problem)
         except ItemFailure as failed:
-            if calls >= POLICIES[failed.error_code].calls:
+            failures[failed.error_code] += 1
+            if failures[failed.error_code] >= POLICIES[failed.error_code].calls or failures.total() >= _MOST_CALLS:
                 raise
             problem = failed.detail
-    raise AssertionError("unreachable: a code allows a number of calls")

@@ -49,6 +49,14 @@ def test_usage_that_nobody_reports_is_unknown():
     assert call.usage == UNKNOWN
 
 
+@pytest.mark.parametrize("count", [-1, True, "7", 7.0, 10**9 + 1, 2**62, 2**80])
+def test_a_count_that_cannot_be_is_unknown(count):
+    call = a_call()
+    with serving(lambda _: [say("Yes."), finish(), usage(prompt_tokens=count, completion_tokens=5), done()]) as server:
+        model_of(server).ask(QUESTION, call)
+    assert call.usage == Usage(output_tokens=5)
+
+
 def test_a_server_that_does_not_stream_is_read_as_well():
     call, heard = a_call(), []
     with serving(lambda _: [reply(200, WHOLE)]) as server:

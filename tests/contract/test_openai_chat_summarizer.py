@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model_server import SUMMARY, answer, reply, say, serving, whole
+from benchmarks.model_server import SUMMARY, answer, done, finish, reply, say, serving, whole
 from pipeline.domain.cadence import whole_sentences
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.errors import ItemFailure
@@ -36,6 +36,7 @@ class Remembering(Unrecorded):
         super().__init__(profile, 60.0, number=1 if before is None else before.number + 1)
         self.drafts = {}
         self.origins = {}
+        self.found = {}
         self._before = before
 
     def writing(self, step, origin):
@@ -43,8 +44,9 @@ class Remembering(Unrecorded):
         key = (step.name, step.chunk)
         if self._before is not None and self._before.origins.get(key) == origin:
             left = self._before.drafts[key]
-            draft.done, draft.text = left.done, left.text if left.done else whole_sentences(left.text)
-        self.drafts[key], self.origins[key] = draft, origin
+            is_kept = left.done or left.text == self._before.found[key]
+            draft.done, draft.text = left.done, left.text if is_kept else whole_sentences(left.text)
+        self.drafts[key], self.origins[key], self.found[key] = draft, origin, draft.text
         return draft
 
 
@@ -124,17 +126,72 @@ def test_a_summary_that_broke_off_is_gone_on_with_after_its_last_whole_sentence(
     assert server.asked[1].text == SUMMARY.removeprefix(whole_sentences(half)).lstrip()
 
 
-def test_a_text_that_the_model_does_not_go_on_with_is_written_anew_for_nobody_knows_whether_it_was_whole(cache):
-    plays = [whole(SUMMARY), whole(""), [say("They agreed. They"), {"cut": True}]]
+@pytest.mark.parametrize(
+    "end",
+    [
+        whole(""),
+        whole(" \n "),
+        [say(" Then they"), finish("content_filter"), done()],
+        [say(" " * 500), {"stall": True}],
+    ],
+    ids=["nothing", "blanks", "stopped by a filter", "blanks without end"],
+)
+def test_a_text_that_the_model_does_not_go_on_with_is_written_anew_for_nobody_knows_whether_it_was_whole(cache, end):
+    plays = [whole(SUMMARY), whole(SUMMARY), end, [say("They agreed. They"), {"cut": True}]]
 
     with serving(lambda asked: actions() if asked.is_structured else plays.pop()) as server:
         profile = profile_of(server)
         first = Remembering(profile)
         failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
         second = Remembering(profile, first)
+        if "content_filter" in str(end):
+            assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), second)) == "content_filtered"
+            second = Remembering(profile, second)
         assert OpenAIChat(profile, cache).summarize(request(), second).summary == SUMMARY
-    assert steps(second) == [("summary", 0), ("summary", 0), ("actions", 0)]
     assert [len(asked.body["messages"]) for asked in server.asked] == [2, 4, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("end", "is_gone_on_with"),
+    [
+        ([{"cut": True}], True),
+        ([{"reset": True}], True),
+        ([done()], True),
+        ([{"chunk": {"error": {"message": "x", "type": "server_error"}}}], True),
+        ([finish("error"), done()], False),
+        ([finish("tool_calls"), done()], False),
+        ([finish("content_filter"), done()], False),
+        ([finish("eos_token"), {"cut": True}], False),
+        ([{"chunk": {"choices": "none"}}], False),
+        ([{"data": "{"}], False),
+    ],
+    ids=str,
+)
+def test_only_what_broke_off_is_gone_on_with_and_not_what_ended_badly(cache, end, is_gone_on_with):
+    plays = [whole(SUMMARY), [say("They agreed. They"), *end]]
+    with serving(lambda asked: actions() if asked.is_structured else plays.pop()) as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        failed(lambda: OpenAIChat(profile, cache).summarize(request(), first))
+        OpenAIChat(profile, cache).summarize(request(), Remembering(profile, first))
+    assert [len(asked.body["messages"]) for asked in server.asked] == [2, 4 if is_gone_on_with else 2, 2]
+
+
+def test_what_is_there_outlives_a_server_that_gives_no_answer_at_all(cache):
+    plays = [
+        whole(SUMMARY),
+        [reply(200, "<html>", {"content-type": "text/html"})],
+        [reply(429, {"error": {"message": "x"}})],
+        [say("They agreed. They"), {"cut": True}],
+    ]
+    with serving(lambda asked: actions() if asked.is_structured else plays.pop()) as server:
+        profile = profile_of(server)
+        attempt = None
+        for _ in range(3):
+            attempt = Remembering(profile, attempt)
+            failed(lambda attempt=attempt: OpenAIChat(profile, cache).summarize(request(), attempt))
+        OpenAIChat(profile, cache).summarize(request(), Remembering(profile, attempt))
+    assert [len(asked.body["messages"]) for asked in server.asked] == [2, 4, 4, 4, 2]
 
 
 def test_a_finished_step_is_not_asked_for_again(cache):
@@ -178,6 +235,56 @@ def test_an_unusable_answer_is_asked_for_again_with_the_problem_named_three_time
     problem = "actions[0].kind is not one of the allowed values"
     assert [problem in asked.words for asked in server.asked] == [False, False, True, True]
     assert not any("Zanzibar" in asked.words for asked in server.asked)
+
+
+def test_an_answer_that_is_cut_after_one_that_was_wrong_has_twice_the_cap_too(cache):
+    truncated = [say('{"actions": ['), finish("length"), done()]
+    plays = [actions(), truncated, actions(FOLLOW_UP | {"kind": "x"})]
+    with serving(lambda asked: plays.pop() if asked.is_structured else answer(asked)) as server:
+        profile = profile_of(server)
+        assert OpenAIChat(profile, cache).summarize(request(), Unrecorded(profile, 60.0)).actions == ()
+    assert [asked.body["max_completion_tokens"] for asked in server.asked] == [1_000, 1_000, 1_000, 2_000]
+
+
+def test_an_answer_is_asked_for_four_times_at_most_whatever_is_wrong_with_it(cache):
+    wrong, truncated = actions(FOLLOW_UP | {"kind": "x"}), [say('{"actions": ['), finish("length"), done()]
+    plays = [wrong, wrong, truncated, wrong]
+    with serving(lambda asked: plays.pop() if asked.is_structured else answer(asked)) as server:
+        profile = profile_of(server)
+        assert failed(lambda: OpenAIChat(profile, cache).summarize(request(), Unrecorded(profile, 60.0))) == (
+            "invalid_output"
+        )
+    assert (len(server.asked), plays) == (5, [])
+
+
+def test_stored_actions_that_do_not_hold_any_more_are_asked_for_anew(cache):
+    with serving() as server:
+        profile = profile_of(server)
+        first = Remembering(profile)
+        OpenAIChat(profile, cache).summarize(request(), first)
+        first.drafts["actions", 0].text = json.dumps({"actions": [FOLLOW_UP | {"kind": "gone"}]})
+        second = Remembering(profile, first)
+        OpenAIChat(profile, cache).summarize(request(), second)
+    assert steps(second) == [("actions", 0)]
+    assert (second.drafts["actions", 0].text, second.drafts["actions", 0].done) == ('{"actions": []}', True)
+
+
+def test_a_part_whose_summary_is_too_long_to_be_united_is_asked_for_again(cache):
+    said = [("Dana", f"This is sentence number {n}, and it says nothing that matters at all.") for n in range(900)]
+    too_long = " ".join(str(number) for number in range(2_000, 4_000))
+
+    def play(asked):
+        is_first = "Part 2 of" in asked.words and "could not be used" not in asked.words
+        return whole(too_long, pieces=9) if is_first and not asked.is_structured else answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        attempt = Unrecorded(profile, 60.0)
+        assert OpenAIChat(profile, cache).summarize(request(said), attempt).summary == SUMMARY
+    assert [call.condition for step, call in attempt.reports if (step.name, step.chunk) == ("summary", 1)] == [
+        "output_degenerate",
+        None,
+    ]
 
 
 def test_an_owner_whom_nobody_knows_costs_one_more_call_and_then_his_place(cache):

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
-from pipeline.errors import ItemFailure
 from pipeline.settings import PROMPT_TOKENS, Profile
 from pipeline.summarizers.openai_chat.briefing import Briefing, rendered
 from pipeline.summarizers.openai_chat.plan import Room, planned, task
@@ -88,7 +87,9 @@ def test_summaries_of_up_to_twice_their_cap_are_united_in_groups_of_two_at_least
     assert all(room.count("\n\n".join(group)) <= room.words for group in groups)
 
 
-def test_a_summary_beyond_any_cap_is_no_summary(cache):
+def test_a_summary_that_leaves_no_room_for_another_one_is_told_before_any_are_united(cache):
     room = Room.of(profile(), cache)
-    with pytest.raises(ItemFailure, match="invalid_output"):
-        room.groups(["yes " * room.words, "yes"])
+    longest = "yes" + " yes" * (room.words // 2 - 2)
+    assert room.has_room_to_unite(longest)
+    assert not room.has_room_to_unite(f"{longest} yes")
+    assert room.groups([longest, longest]) == [(longest, longest)]

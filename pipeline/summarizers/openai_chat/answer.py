@@ -30,7 +30,8 @@ _CHARACTERS_PER_TOKEN: Final = 64
 #: How long the end of a stream is waited for after its last event, in seconds, so that its connection can be kept.
 _END_SECONDS: Final = 0.2
 _LONGEST_WORD: Final = 200
-_BIGINT: Final = 2**63 - 1
+#: No call takes more tokens than this: a count above it is none.
+_MOST_TOKENS: Final = 10**9
 
 
 def bodies(response: httpx2.Response) -> Iterator[dict[str, Any]]:
@@ -65,11 +66,6 @@ class Answer:
         self.has_begun = False
         self._refused = False
         self._finish: str | None = None
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the server said how it ended: what comes after that is usage, and worth having but not needed."""
-        return self._finish is not None
 
     def take(self, body: dict[str, Any]) -> None:
         """Some more of it: a chunk, or all of it."""
@@ -120,6 +116,7 @@ class Answer:
             raise _malformed("content that is no text")
         self._refused = self._refused or bool(part.get("refusal"))
         self._finish = finish or self._finish
+        self._call.has_ended = self._finish is not None
         if words:
             self._add(storable(words))
 
@@ -189,7 +186,7 @@ def _malformed(about: str) -> Trouble:
 
 def _count(numbers: object, name: str) -> int | None:
     count = numbers.get(name) if isinstance(numbers, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _BIGINT else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS else None
 
 
 def _is_loop(text: str, least: int) -> bool:

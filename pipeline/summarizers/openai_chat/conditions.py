@@ -55,7 +55,8 @@ class Trouble(Exception):
     def failure(self) -> ItemFailure:
         """The item's failure that it is."""
         code, sentence = CONDITIONS[self.condition]
-        return ItemFailure(code, sentence + (f": {self.about}" if self.about else ""), retry_after=self.retry_after)
+        detail = sentence + (f": {self.about}" if self.about else "")
+        return ItemFailure(code, detail, retry_after=self.retry_after, condition=self.condition)
 
 
 def refused(status: int, error: object, headers: Mapping[str, str], now: float) -> Trouble:

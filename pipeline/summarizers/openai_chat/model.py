@@ -74,7 +74,7 @@ class Model:
             call.request_id = word(error.request_id)
             raise refused(error.status_code, error.body, error.response.headers, time()) from None
         except (APIConnectionError, httpx2.HTTPError) as error:
-            if not answer.has_ended:
+            if not call.has_ended:  # what comes after that is usage, and worth having but not needed
                 cause = error.__cause__ if isinstance(error, APIConnectionError) else error
                 raise _broken(cause, call, has_begun=answer.has_begun) from None
         return answer.text()

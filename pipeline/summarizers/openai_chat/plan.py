@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from pipeline.domain.documents import DocumentFields, Transcript
-from pipeline.errors import ItemFailure
 from pipeline.settings import Profile
-from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, rendered
+from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, neutralised, rendered
 from pipeline.summarizers.openai_chat.chunks import Chunk, Span, covers, cut, is_complete
 from pipeline.summarizers.openai_chat.prompts import template
 from pipeline.summarizers.port import Demand, Step, SummaryRequest
@@ -93,10 +92,14 @@ class Room:
             raise AssertionError("a part of the call is in no chunk")
         return found
 
+    def has_room_to_unite(self, text: str) -> bool:
+        """Whether one call can read it beside another one like it, once no mark in it can close a fence."""
+        return self.count(neutralised(text), self.words) + 1 <= self.words // 2
+
     def groups(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Neighbouring texts that one call can unite: two at least, but for the last one, which may stay alone.
 
-        Raises ItemFailure where a text is longer than the cap that it was asked with.
+        The texts are such as `has_room_to_unite`.
         """
         groups: list[tuple[str, ...]] = []
         held: list[str] = []
@@ -104,7 +107,7 @@ class Room:
         for text in texts:
             price = self.count(text, self.words) + 1
             if price > self.words // 2:
-                raise ItemFailure("invalid_output", "the summary of a part is longer than its cap allows")
+                raise AssertionError("a summary that leaves no room for another one was taken")
             if held and (spent + price > self.words or len(held) == _FAN_IN):
                 groups.append(tuple(held))
                 held, spent = [], 0

@@ -17,16 +17,17 @@ from pipeline.domain.results import Summary
 from pipeline.errors import ItemFailure
 from pipeline.settings import Profile
 from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, people, united
-from pipeline.summarizers.openai_chat.briefing import Briefing, Messages, neutralised, rendered
+from pipeline.summarizers.openai_chat.briefing import Briefing, neutralised, rendered
 from pipeline.summarizers.openai_chat.chunks import covers
-from pipeline.summarizers.openai_chat.model import Model, Question
+from pipeline.summarizers.openai_chat.model import Model, Question, ignore
 from pipeline.summarizers.openai_chat.plan import Room, task
 from pipeline.summarizers.openai_chat.prompts import VERSION
+from pipeline.summarizers.output import invalid
 from pipeline.summarizers.port import Attempt, Origin, Step, SummaryRequest, Writing, regenerated
 
 _Answer = TypeVar("_Answer")
 
-#: Answers that are no good as far as they go: nothing of them is gone on with.
+#: Codes of answers that are no good as far as they go, also where they did not come to their end.
 _UNUSABLE: Final = frozenset({"invalid_output", "output_truncated", "content_filtered", "refused"})
 #: How often a call is cut smaller because its server has less context than the profile says.
 _HALVINGS: Final = 2
@@ -108,68 +109,89 @@ class _Work:
         order = task(asked, self._room, self._briefing.language)
         writing = self._attempt.writing(step, self._origin(order, facts, words))
 
-        def ask(cap: int, problem: str | None) -> str:
+        def is_fit() -> bool:
+            return asked == "summary" or self._room.has_room_to_unite(writing.text)
+
+        def ask(cap: int, problem: str | None) -> None:
             before = writing.text
+
+            def check(heard: str) -> None:
+                said_once = _without_repetition(before, heard) if before else None
+                if said_once is not None:
+                    writing.restart()
+                    writing.add(said_once)
+                if not is_fit():
+                    raise invalid("it is longer than was asked for", "output_degenerate")
+
             cap = self._room.left(cap, before)
             messages = self._briefing.messages(order, facts, words, problem, before)
-            heard = self._ask(step, messages, cap, None, _continued(writing))
-            said_once = _without_repetition(before, heard) if before else None
-            if said_once is not None:
-                writing.restart()
-                writing.add(said_once)
-            return writing.text
+            self._ask(step, Question(messages, cap), writing, check, _continued(writing))
 
+        if writing.done and not is_fit():  # its context was larger
+            writing.restart()
         if not writing.done:
-            self._until_usable(ask, writing)
-            self._finish(writing)
+            self._until_usable(ask)
+        self._finish(writing)
         return writing.text.strip()
 
     def _actions(self, step: Step, facts: str, words: str) -> tuple[ProposedAction, ...]:
         """A step whose answer is JSON under the schema: kept once it was found valid, never in part."""
         order = task("actions", self._room, self._briefing.language)
         writing = self._attempt.writing(step, self._origin(order, facts, words))
-        if writing.done:
-            return parse_actions(writing.text, self._owners, strict=False)
 
         def ask(cap: int, problem: str | None) -> tuple[ProposedAction, ...]:
+            def check(heard: str) -> None:
+                parse_actions(heard, self._owners, strict=problem is None)
+
             messages = self._briefing.messages(order, facts, words, problem)
-            raw: list[str] = []
-
-            def valid(text: str) -> None:
-                raw[:] = [text]
-                parse_actions(text, self._owners, strict=problem is None)
-
-            self._ask(step, messages, cap, valid, None)
+            heard = self._ask(step, Question(messages, cap, SCHEMA), writing, check)
             writing.restart()
-            writing.add(raw[0])
-            return parse_actions(raw[0], self._owners, strict=False)
+            writing.add(heard)
+            return parse_actions(heard, self._owners, strict=False)
 
-        found = self._until_usable(ask, writing)
+        found = self._stored(writing)
+        if found is None:
+            found = self._until_usable(ask)
         self._finish(writing)
         return found
+
+    def _stored(self, writing: Writing) -> tuple[ProposedAction, ...] | None:
+        """What an earlier attempt has finished, unless the code that stored it allowed more than ours."""
+        if not writing.done:
+            return None
+        try:
+            return parse_actions(writing.text, self._owners, strict=False)
+        except ItemFailure:
+            writing.restart()
+            return None
 
     def _ask(
         self,
         step: Step,
-        messages: Messages,
-        cap: int,
-        check: Callable[[str], None] | None,
-        hear: Callable[[str], None] | None,
+        question: Question,
+        writing: Writing,
+        check: Callable[[str], None],
+        hear: Callable[[str], None] = ignore,
     ) -> str:
-        """One call; with a check its answer is held to the schema, and a failed check is the call's failure."""
-        question = Question(messages, cap, SCHEMA if check is not None else None)
-        with self._attempt.call(step, self._room.demand(messages, cap)) as call:
-            answer = self._model.ask(question, call, hear) if hear is not None else self._model.ask(question, call)
+        """One call; a failed check of its answer is the call's failure.
+
+        What broke off is left in `writing`, to be gone on with; of an answer that ended and is no good nothing is.
+        """
+        before = writing.text
+        with self._attempt.call(step, self._room.demand(question.messages, question.output_tokens)) as call:
+            try:
+                answer = self._model.ask(question, call, hear)
+                check(answer)
+            except ItemFailure as failed:
+                call.condition = failed.condition
+                is_garbled = failed.condition == "provider_malformed_response" and writing.text != before
+                if call.has_ended or is_garbled or failed.error_code in _UNUSABLE:
+                    writing.restart()
+                raise
             self._called = call.model or self._called
-            if check is not None:
-                try:
-                    check(answer)
-                except ItemFailure as failed:
-                    call.condition = failed.condition
-                    raise
         return answer
 
-    def _until_usable(self, ask: Callable[[int, str | None], _Answer], writing: Writing) -> _Answer:
+    def _until_usable(self, ask: Callable[[int, str | None], _Answer]) -> _Answer:
         """Ask again with the problem named; an answer that was cut at its cap is asked for once with twice the cap."""
         cap = self._room.cap
 
@@ -178,8 +200,6 @@ class _Work:
             try:
                 return ask(cap, problem)
             except ItemFailure as failed:
-                if failed.error_code in _UNUSABLE:
-                    writing.restart()
                 if failed.error_code == "output_truncated":
                     cap = 2 * self._room.cap
                 raise
@@ -187,8 +207,10 @@ class _Work:
         return regenerated(with_cap)
 
     def _finish(self, writing: Writing) -> None:
+        """One step more is done, by this attempt or by an earlier one."""
         self._done += 1
-        writing.finish(min(99, 100 * self._done // (self._steps + 1)))
+        if not writing.done:
+            writing.finish(min(99, 100 * self._done // (self._steps + 1)))
 
     def _origin(self, order: str, facts: str, words: str) -> Origin:
         """What a step's text is made of; the fence's name is made up anew each time and says nothing."""
