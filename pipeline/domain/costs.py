@@ -7,8 +7,24 @@ from pipeline.settings import Prices
 
 _MILLION: Final = 1_000_000
 
-#: Codes of calls that the provider turned away: where no model had begun to answer, they are known to cost nothing.
-NEVER_READ: Final = frozenset({"rate_limited", "quota_exhausted", "provider_auth", "provider_rejected"})
+#: Conditions of calls that never got there or were turned away at the door: where no model had begun to answer, they
+#: are known to cost nothing. A connection that broke later, a failing server and a filter may have been paid.
+NEVER_READ: Final = frozenset(
+    {
+        "provider_unreachable",
+        "provider_auth",
+        "provider_forbidden",
+        "model_not_found",
+        "provider_bad_request",
+        "provider_quota_exhausted",
+        "provider_rate_limited",
+        "provider_capacity",
+        "provider_overloaded",
+        "provider_rejected",
+        "input_too_large",
+        "context_too_long",
+    }
+)
 NOTHING: Final = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
 
 

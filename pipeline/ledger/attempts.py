@@ -113,20 +113,28 @@ def recording(attempt_id: UUID, calls: Sequence[Call]) -> Statement:
     return Statement(_RECORD_CALLS, (attempt_id, *columns, attempt_id))
 
 
+_TRIES = """
+SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at) FILTER (
+         WHERE (ended_at < (SELECT closed_at FROM gates JOIN jobs USING (profile) WHERE jobs.job_id = %(job)s))
+               IS NOT TRUE)), 0)::float8
+  FROM attempts
+ WHERE job_id = %(job)s AND position = %(position)s AND error_code = %(code)s AND charged >= %(charged)s
+   AND number >= coalesce((
+         SELECT max(number) FROM attempts JOIN calls USING (attempt_id)
+          WHERE job_id = %(job)s AND position = %(position)s
+            AND calls.error_code IS NULL AND latency_seconds IS NOT NULL), 0)
+"""
+
+
 def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str, *, charged: bool) -> tuple[int, float]:
     """How many attempts of the item ended with this code, and how many seconds ago the first of them did.
 
-    What came before the provider's breaker last closed counts as a try, but not as time: the item waited for others.
+    Counted from the last attempt in which a call succeeded: a long document makes many calls, and has made way. What
+    came before the provider's breaker last closed counts as a try, but not as time: the item waited for others.
     `charged`: those only that were charged; an open breaker excuses attempts with a code that is charged otherwise.
     """
-    row = tx.exec_driver_sql(
-        "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(ended_at) FILTER ("
-        "WHERE (ended_at < (SELECT closed_at FROM gates JOIN jobs USING (profile) WHERE jobs.job_id = %(job)s)) "
-        "IS NOT TRUE)), 0)::float8 "
-        "FROM attempts WHERE job_id = %(job)s AND position = %(position)s AND error_code = %(code)s "
-        "AND charged >= %(charged)s",
-        {"job": job_id, "position": position, "code": error_code, "charged": charged},
-    ).one()
+    parameters = {"job": job_id, "position": position, "code": error_code, "charged": charged}
+    row = tx.exec_driver_sql(_TRIES, parameters).one()
     return row[0], row[1]
 
 

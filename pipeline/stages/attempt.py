@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from pipeline.domain.costs import NEVER_READ, NOTHING, dollars
+from pipeline.domain.costs import dollars
 from pipeline.domain.results import Usage
 from pipeline.errors import GivenBack, ItemFailure, LedgerError
 from pipeline.ledger import attempts, budgets, checkpoints, gates
@@ -68,8 +68,6 @@ class LedgerAttempt:
             code = failed.error_code
             raise
         finally:
-            if code in NEVER_READ and report.model is None and report.usage.input_tokens is None:
-                report.usage = NOTHING
             report.close(demand, self._profile.prices)
             self.calls.append(_ended(call, report, code, monotonic() - sent))
 
@@ -116,10 +114,12 @@ class LedgerAttempt:
         return Usage.total(call.usage() for call in self.calls)
 
     def _leave_time_for_it(self) -> None:
-        """A long document goes back between two calls: the next attempt goes on where this one ends."""
+        """A document goes back between two calls, and no call is sent that can only time out.
+
+        The next attempt goes on where this one ends.
+        """
         left = self._ends - monotonic()
-        made_way = any(call.error_code is None for call in self.calls)
-        if made_way and left < min(self._profile.call_seconds, self._started.seconds / 2):
+        if self.calls and left < min(self._profile.call_seconds, self._started.seconds / 2):
             raise GivenBack("the attempt's time does not hold another call")
         if left <= 0:
             raise ItemFailure("provider_timeout", "the attempt's time was over before its first call had ended")

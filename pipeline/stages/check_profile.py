@@ -103,7 +103,7 @@ def _to_do(name: str, profile: Profile, step: str, call: CallReport) -> str:
             return f"is {profile.model} a model there, and {address} the root of its API, such as https://host/v1?"
         case "provider_quota_exhausted":
             return "raise the quota or pay, then `callfold resume` the profile"
-        case "provider_connection" | "provider_malformed_response":
+        case "provider_unreachable" | "provider_connection" | "provider_malformed_response":
             return f"is {address} right, with its port and path, and the server up?"
         case "input_too_large" | "context_too_long":
             return "lower context_tokens and output_tokens to what the model has"

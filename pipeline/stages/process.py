@@ -175,10 +175,11 @@ def _with_usage(outcome: Outcome, done: Work) -> Outcome:
 
 
 def _given_back(started: Started, done: Work) -> Fail:
-    """Before its first call it costs nothing. Calls that failed before are charged, or it could go on so for ever."""
-    failed_calls = [call.error_code for call in done.calls if call.error_code]
-    code = failed_calls[-1] if failed_calls else "rate_limited"
-    return Fail(started.number, code, retryable=True, wait=timedelta(seconds=done.wait), charged=bool(failed_calls))
+    """Uncharged before its first call, and where it made way. Calls of which none succeeded could go on so for ever."""
+    codes = [call.error_code for call in done.calls]
+    code = codes[-1] if codes and None not in codes else None
+    wait = timedelta(seconds=done.wait)
+    return Fail(started.number, code or "rate_limited", retryable=True, wait=wait, charged=code is not None)
 
 
 def _ended_as(transition: Transition) -> Ended:

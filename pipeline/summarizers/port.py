@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final, Protocol, TypeVar
 
-from pipeline.domain.costs import priced
+from pipeline.domain.costs import NEVER_READ, NOTHING, priced
 from pipeline.domain.documents import DocumentFields, Transcript
 from pipeline.domain.failure import POLICIES
 from pipeline.domain.results import Summary, Usage
@@ -82,7 +82,9 @@ class CallReport:
         return max(0.0, self.ends - monotonic())
 
     def close(self, demand: Demand | None, prices: Prices | None) -> None:
-        """Put money on the usage; a call to a provider that told none counts as unknown."""
+        """Put money on the usage; a call to a provider that told none counts as unknown, unless it was never read."""
+        if self.usage.input_tokens is None and self.model is None and self.condition in NEVER_READ:
+            self.usage = NOTHING
         if demand is not None and self.usage.input_tokens is None:
             self.usage = self.usage.model_copy(update={"unknown_calls": 1})
         self.usage = priced(self.usage, prices)

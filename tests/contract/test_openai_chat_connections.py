@@ -124,12 +124,12 @@ def test_an_end_of_the_stream_that_never_comes_is_not_waited_for():
 def test_a_port_where_nobody_listens_has_failed():
     with serving() as server:
         pass
-    assert failing(model_of(server)) == ("provider_unavailable", "provider_connection")
+    assert failing(model_of(server)) == ("provider_unavailable", "provider_unreachable")
 
 
 def test_a_host_that_does_not_exist_has_failed():
     model = Model(Profile(summarizer="openai_chat", model="m", base_url="http://no-such-host.invalid/v1"))
-    assert failing(model) == ("provider_unavailable", "provider_connection")
+    assert failing(model) == ("provider_unavailable", "provider_unreachable")
 
 
 def test_a_server_that_accepts_no_connection_in_time_has_failed():
@@ -139,14 +139,14 @@ def test_a_server_that_accepts_no_connection_in_time_has_failed():
             first.setblocking(False)
             first.connect_ex(listener.getsockname())
         model = Model(Profile(summarizer="openai_chat", model="m", base_url=url, connect_seconds=0.3))
-        assert failing(model) == ("provider_unavailable", "provider_connection")
+        assert failing(model) == ("provider_unavailable", "provider_unreachable")
 
 
 def test_a_server_that_speaks_no_tls_has_failed():
     with serving() as server:
         url = server.url.replace("http:", "https:")
         model = Model(Profile(summarizer="openai_chat", model="m", base_url=url, connect_seconds=0.5))
-        assert failing(model, a_call(5.0)) == ("provider_unavailable", "provider_connection")
+        assert failing(model, a_call(5.0)) == ("provider_unavailable", "provider_unreachable")
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://host:port/v1", "http://:80/v1"])

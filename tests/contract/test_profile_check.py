@@ -114,7 +114,7 @@ def test_an_address_where_nobody_listens_is_named():
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     settings = Settings(profiles={"p": {"summarizer": "openai_chat", "model": "m", "base_url": f"{url}?key=hunter2"}})
     found = check_profile(settings, "p")
-    assert (found.ok, found.state) == (False, "the connection to the provider failed")
+    assert (found.ok, found.state) == (False, "no connection to the provider")
     assert f"is {url} right" in found.to_do
     assert "hunter2" not in found.to_do
 

@@ -1,5 +1,6 @@
 """A job's budget: reserved before each call, corrected once by what was taken, kept by calls that keep to theirs."""
 
+import socket
 from dataclasses import replace
 from uuid import uuid4
 
@@ -8,6 +9,7 @@ from ledger_bench import Does, work_off
 from ledger_rows import check, item, new_job, rows, submitted, update, value
 
 from exports.freeze import freeze
+from pipeline.domain.costs import NEVER_READ
 from pipeline.domain.results import Usage
 from pipeline.errors import InvalidRequest, ItemFailure
 from pipeline.ledger import attempts, budgets, jobs, sweeps
@@ -20,6 +22,8 @@ from pipeline.stages.amend import amend
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
+from pipeline.summarizers.openai_chat.conditions import CONDITIONS
+from pipeline.summarizers.openai_chat.model import Model, Question
 from pipeline.summarizers.port import Demand, Step
 
 STEP = Step("summary")
@@ -133,12 +137,13 @@ def test_a_call_of_whoever_does_not_hold_the_item_is_refused_and_takes_nothing(l
     assert budget(ledger, job_id).tokens_taken == 30
 
 
-def asks(*demands, takes=None, code=None):
+def asks(*demands, takes=None, code=None, condition=None):
     """A document whose calls make these demands, in tokens of input."""
 
     def do(_request, attempt):
         for number, tokens in enumerate(demands):
             with attempt.call(Step("map", number), Demand(tokens, 0)) as call:
+                call.condition = condition
                 if takes is not None:
                     call.usage = Usage(input_tokens=takes, output_tokens=0)
                 if code is not None:
@@ -156,11 +161,34 @@ def test_a_spent_budget_skips_the_document_and_those_that_follow(ledger, setting
     check(ledger, job_id)
 
 
-@pytest.mark.parametrize(("code", "left"), [("rate_limited", 0), ("provider_timeout", 60)])
-def test_a_call_that_was_turned_away_unread_costs_nothing(ledger, settings, bench, code, left):
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_call_costs_nothing_only_where_it_was_turned_away_unread(ledger, settings, bench, condition):
     job_id = submitted(ledger, settings, 1, budget_tokens=100)
-    work_off(bench(summarizer=asks(60, code=code)), admit(ledger, job_id).released[0])
-    assert budget(ledger, job_id).tokens_taken == left
+    fails = asks(60, code=CONDITIONS[condition][0], condition=condition)
+    process(bench(summarizer=fails), admit(ledger, job_id).released[0])
+    assert budget(ledger, job_id).tokens_taken == (0 if condition in NEVER_READ else 60)
+
+
+def test_what_was_never_read_are_conditions_of_a_provider():
+    assert CONDITIONS.keys() > NEVER_READ
+    assert not NEVER_READ & {"provider_connection", "stream_incomplete", "provider_timeout", "provider_server_error"}
+
+
+def test_an_outage_takes_nothing_of_a_jobs_budget(ledger, settings, bench):
+    """Nobody listens there: nothing was ever sent."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        model = Model(Profile(summarizer="openai_chat", model="m", base_url=address))
+
+        def do(_request, attempt):
+            with attempt.call(STEP, Demand(60, 10)) as call:
+                model.ask(Question(({"role": "user", "content": "Why?"},), 10), call)
+
+        job_id = submitted(ledger, settings, 1, budget_tokens=100)
+        process(bench(summarizer=Does(do)), admit(ledger, job_id).released[0])
+    assert value(ledger, "SELECT error_code FROM attempts WHERE job_id = %s", job_id) == "provider_unavailable"
+    assert budget(ledger, job_id).tokens_taken == 0
 
 
 def test_a_summarizer_that_costs_nothing_needs_no_budget(ledger, settings, bench):

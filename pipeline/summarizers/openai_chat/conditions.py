@@ -28,6 +28,7 @@ CONDITIONS: Final[dict[str, tuple[str, str]]] = {
     "provider_capacity": ("provider_unavailable", "the provider has no capacity for this service tier now"),
     "provider_server_error": ("provider_unavailable", "the provider failed"),
     "provider_overloaded": ("provider_unavailable", "the provider is overloaded"),
+    "provider_unreachable": ("provider_unavailable", "no connection to the provider"),
     "provider_connection": ("provider_unavailable", "the connection to the provider failed"),
     "provider_malformed_response": ("provider_unavailable", "the provider's answer is not a chat completion"),
     "stream_incomplete": ("provider_unavailable", "the answer broke off before its end"),

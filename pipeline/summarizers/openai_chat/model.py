@@ -166,7 +166,9 @@ def _broken(error: BaseException | None, call: CallReport, *, has_begun: bool) -
         case httpx2.TimeoutException() if call.seconds <= _OVER:
             return Trouble("deadline_exceeded")
         case httpx2.ConnectTimeout():
-            return Trouble("provider_connection", about="no connection in time")
+            return Trouble("provider_unreachable", about="not in time")
+        case httpx2.ConnectError() | httpx2.ProxyError():
+            return Trouble("provider_unreachable")
         case httpx2.TimeoutException():
             return Trouble("provider_timeout")
         case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError():
