@@ -16,7 +16,6 @@ from pydantic import (
     Field,
     NonNegativeFloat,
     PositiveFloat,
-    PositiveInt,
     SecretStr,
     ValidationError,
     model_validator,
@@ -79,7 +78,7 @@ PROMPT_TOKENS: Final = 700
 class Prices(BaseModel):
     """What a provider takes, in US dollars for a million tokens; cached input costs as other input unless told."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input: NonNegativeFloat
     output: NonNegativeFloat
@@ -99,18 +98,18 @@ class Profile(BaseModel):
     ends after `call_seconds`, or after `idle_seconds` without a byte. What is None is not sent.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     summarizer: str = "extractive"
     encoding: Literal["cl100k_base", "o200k_base"] = "o200k_base"
-    max_input_tokens: PositiveInt = 128_000
+    max_input_tokens: Annotated[int, Field(ge=1, le=100_000_000)] = 128_000
     requests_per_minute: PositiveFloat | None = None
     tokens_per_minute: PositiveFloat | None = None
 
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] | None = None
     api_key: SecretStr | None = None
     model: Annotated[str, Field(min_length=1)] | None = None
-    context_tokens: Annotated[int, Field(ge=2_000)] = 128_000
+    context_tokens: Annotated[int, Field(ge=2_000, le=100_000_000)] = 128_000
     output_tokens: Annotated[int, Field(ge=64)] = 1_500
     output_cap: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     structured_output: Literal["json_schema", "json_object_schema", "json_object", "none"] = "json_schema"
@@ -120,7 +119,7 @@ class Profile(BaseModel):
     prices: Prices | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    seed: int | None = None
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     service_tier: Annotated[str, Field(min_length=1)] | None = None
 
     @property
@@ -174,7 +173,9 @@ class Schedule(BaseModel):
 class Settings(BaseSettings):
     """All that can be set. Times are seconds unless the name says otherwise."""
 
-    model_config = SettingsConfigDict(frozen=True, env_prefix="CALLFOLD_", env_nested_delimiter="__", extra="forbid")
+    model_config = SettingsConfigDict(
+        frozen=True, env_prefix="CALLFOLD_", env_nested_delimiter="__", extra="forbid", allow_inf_nan=False
+    )
 
     database_url: Annotated[SecretStr, AfterValidator(_postgresql)] | None = Field(
         None, validation_alias="DATABASE_URL"

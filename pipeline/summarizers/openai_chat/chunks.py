@@ -19,6 +19,8 @@ _BOUNDARIES: Final = (
     regex.compile(r"\s+"),
 )
 _GRAPHEME: Final = regex.compile(r"\X")
+#: Of most languages, roughly: where the search for a cut begins.
+_CHARACTERS_A_TOKEN: Final = 4
 
 
 class Span(NamedTuple):
@@ -96,10 +98,13 @@ def _parts(text: str, number: int, budget: int, cost: Cost) -> Iterator[Span]:
 
 
 def _longest(number: int, start: int, length: int, budget: int, cost: Cost) -> int:
-    """The furthest end that fits: looked for in steps, since a count of all the rest would cost the square of it."""
+    """The furthest end that fits, or a fiftieth before it.
+
+    It is looked for in steps, since a count of all the rest would cost the square of it.
+    """
     fits, too_far = start, length + 1
-    step = max(1, budget)
-    while too_far - fits > 1:
+    step = _CHARACTERS_A_TOKEN * budget
+    while too_far - fits > max(1, (fits - start) // 50):
         end = min(fits + step, too_far - 1)
         if cost(Span(number, start, end), budget) <= budget:
             fits = end
@@ -125,11 +130,12 @@ def _boundary(text: str, start: int, end: int) -> int:
 def _between_graphemes(text: str, start: int, end: int) -> int:
     """The last place between two graphemes that is not after `end`; `start` where there is none.
 
-    Read from the piece's start, which is such a place: from anywhere else flags would be paired wrongly.
+    Read from the piece's start, which is such a place: from anywhere else flags would be paired wrongly. Only the piece
+    is read, and one more: for each flag all those before it are counted.
     """
-    place = start
-    for grapheme in _GRAPHEME.finditer(text, start):
-        if grapheme.end() > end:
+    piece, place = text[start : end + 1], 0
+    for grapheme in _GRAPHEME.finditer(piece):
+        if start + grapheme.end() > end:
             break
         place = grapheme.end()
-    return place
+    return start + place

@@ -1,0 +1,46 @@
+"""A profile is refused when it is read, with the field that is wrong, and not when a call was paid for."""
+
+import json
+
+import pytest
+
+from pipeline.errors import InvalidRequest
+from pipeline.settings import load
+
+GOOD = {"summarizer": "openai_chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+
+
+def refused(monkeypatch, tmp_path, changes):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CALLFOLD_PROFILES", json.dumps({"night": GOOD | changes}))
+    with pytest.raises(InvalidRequest) as refusal:
+        load()
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 2**63},
+        {"seed": -(2**63) - 1},
+        {"call_seconds": float("inf")},
+        {"idle_seconds": float("nan")},
+        {"requests_per_minute": float("inf")},
+        {"temperature": float("nan")},
+        {"prices": {"input": float("inf"), "output": 1.0}},
+        {"context_tokens": 10**30},
+        {"max_input_tokens": 10**30},
+        {"base_url": "https://user:secret@host/v1"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_no_call_and_no_ledger_can_hold_is_refused_by_its_name(monkeypatch, tmp_path, changes):
+    said = refused(monkeypatch, tmp_path, changes)
+    assert f"profiles.night.{next(iter(changes))}" in said
+    assert "secret" not in said
+
+
+def test_the_largest_seed_is_taken(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CALLFOLD_PROFILES", json.dumps({"night": GOOD | {"seed": 2**63 - 1}}))
+    assert load().profile("night").seed == 2**63 - 1
