@@ -106,7 +106,8 @@ class Profile(BaseModel):
     requests_per_minute: PositiveFloat | None = None
     tokens_per_minute: PositiveFloat | None = None
 
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] | None = None
+    #: its query may hold a secret
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] | None = Field(None, repr=False)
     api_key: SecretStr | None = None
     model: Annotated[str, Field(min_length=1)] | None = None
     context_tokens: Annotated[int, Field(ge=2_000, le=100_000_000)] = 128_000

@@ -539,6 +539,38 @@ def test_a_parameter_that_is_refused_names_the_setting_that_shapes_it(parameter,
         assert call.condition == "provider_bad_request"
 
 
+@pytest.mark.parametrize(
+    ("message", "setting"),
+    [
+        ("Unsupported value: 'temperature' does not support 0.2 with this model", "temperature"),
+        ("seed: Extra inputs are not permitted", "seed"),
+        ("body -> seed: extra fields not permitted", "seed"),
+        ("property `seed` is unsupported", "seed"),
+        ("Unsupported parameter: seed", "seed"),
+        ('Invalid JSON payload received. Unknown name "seed": Cannot find field.', "seed"),
+        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "output_cap"),
+        ("max_tokens is too large: 99999", "output_cap"),
+        ("Temperature is not supported", "temperature"),
+        ("Invalid schema for response_format", "structured_output"),
+    ],
+)
+def test_a_parameter_is_found_in_a_message_that_names_it_as_one(message, setting):
+    assert fails([reply(400, openai_error(message))]).detail.endswith(f": correct its {setting} (HTTP 400)")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"the content was not taken: '{SECRET}: their seed round closed'",
+        "[3] Dana: the temperature in the hall was above what the batteries bear",
+        "we seed the field again in spring",
+        "a prompt of this kind is not permitted: their seed round closed",
+    ],
+)
+def test_a_parameters_name_that_is_a_word_of_the_call_is_no_fault_of_the_profile(message):
+    assert fails([reply(400, openai_error(message))]).error_code == "provider_rejected"
+
+
 @pytest.mark.parametrize("play", [pytest.param(play, id=name) for name, play in NO_ANSWER.items()])
 def test_what_is_no_chat_completion_is_malformed(play):
     call = a_call()

@@ -1,6 +1,7 @@
 """The two steps of a document against the scripted server: what is asked, what is gone on with, what is asked again."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,18 @@ def test_what_another_model_or_parameter_left_is_not_gone_on_with(cache, change)
     assert len(steps(second)) == 2
 
 
+def test_what_a_model_of_the_same_name_left_at_another_address_is_not_gone_on_with(cache):
+    with serving() as server, serving() as other:
+        first = Remembering(profile_of(server))
+        OpenAIChat(profile_of(server), cache).summarize(request(), first)
+        OpenAIChat(profile_of(other), cache).summarize(request(), Remembering(profile_of(other), first))
+        with_query = profile_of(server).model_copy(update={"base_url": f"{server.url}?key=hidden"})
+        third = Remembering(with_query, first)
+        OpenAIChat(with_query, cache).summarize(request(), third)
+    assert (len(server.asked), len(other.asked)) == (2, 2)
+    assert "hidden" not in str(third.origins)
+
+
 def test_an_unusable_answer_is_asked_for_again_with_the_problem_named_three_times_in_all(cache):
     bad = FOLLOW_UP | {"kind": "Zanzibar"}
 
@@ -347,6 +360,68 @@ def test_a_server_with_less_context_than_was_said_gets_smaller_parts(cache):
         assert OpenAIChat(profile, cache).summarize(request(said), attempt).summary == SUMMARY
     assert attempt.reports[0][1].condition == "context_too_long"
     assert sum(asked.ended == "whole" and len(asked.words) <= 12_000 for asked in server.asked) >= 5
+
+
+def sentences(count, words="and it says nothing that matters at all"):
+    return [("Dana", f"This is sentence number {number}, {words}.") for number in range(count)]
+
+
+def too_long(asked):
+    """A server with half of the context that its profile says."""
+    if len(asked.words) > 12_000:
+        return [reply(400, {"error": {"code": "context_length_exceeded", "message": "x"}})]
+    return answer(asked)
+
+
+def test_a_smaller_context_is_learned_once_by_all_documents_and_attempts_of_a_process(cache):
+    def play(asked):
+        if "Part 4 of" in asked.words and not attempts:
+            return [say("They agreed. They"), {"cut": True}]
+        return too_long(asked)
+
+    attempts = []
+    with serving(play) as server:
+        profile = profile_of(server)
+        chat = OpenAIChat(profile, cache)
+        first = Remembering(profile)
+        assert failed(lambda: chat.summarize(request(sentences(400)), first)) == "provider_unavailable"
+        attempts.append(first)
+        second = Remembering(profile, first)
+        chat.summarize(request(sentences(400)), second)
+        chat.summarize(request(sentences(399)), third := Unrecorded(profile, 60.0))
+    conditions = [[call.condition for _, call in attempt.reports] for attempt in (first, second, third)]
+    assert conditions[0].count("context_too_long") == 1
+    assert {condition for later in conditions[1:] for condition in later} == {None}
+    assert ("summary", 2) not in steps(second), "what the first attempt has finished is not asked for again"
+
+
+def test_one_odd_document_takes_no_room_from_the_others(cache):
+    def play(asked):
+        return too_long(asked) if "Zounds" in asked.words else answer(asked)
+
+    with serving(play) as server:
+        profile = profile_of(server)
+        chat = OpenAIChat(profile, cache)
+        asked = [0]
+        for said in (sentences(400), sentences(250, "Zounds"), sentences(400)):
+            chat.summarize(request(said), Unrecorded(profile, 60.0))
+            asked.append(len(server.asked))
+    before, odd, after = (
+        [(len(one.words), one.body["max_completion_tokens"]) for one in server.asked[start:end]]
+        for start, end in pairwise(asked)
+    )
+    assert (before, odd[0][1], odd[1][1]) == (after, 1_000, 500)
+
+
+def test_a_request_too_large_for_a_rate_teaches_nothing_of_the_context(cache):
+    too_large = reply(429, {"error": {"code": "rate_limit_exceeded", "message": "Request too large for m"}})
+    plays = [[too_large]]
+    with serving(lambda asked: plays.pop() if plays else answer(asked)) as server:
+        profile = profile_of(server)
+        chat = OpenAIChat(profile, cache)
+        chat.summarize(request(), Unrecorded(profile, 60.0))
+        chat.summarize(request(), Unrecorded(profile, 60.0))
+    assert [asked.body["max_completion_tokens"] for asked in server.asked] == [1_000, 500, 500, 1_000, 1_000]
 
 
 def test_a_server_with_no_room_at_all_ends_it_after_two_halvings(cache):

@@ -46,6 +46,19 @@ def test_the_schema_keeps_to_what_every_server_understands():
         assert f'"{word}"' not in words
 
 
+def test_the_schema_asks_for_the_fields_that_are_read_and_no_others():
+    action = SCHEMA["properties"]["actions"]["items"]
+    whole = ACTION | {"owner": "Dana O'Brien", "due_text": "by Friday", "due_on": "2026-03-06", "proposed_stage": "won"}
+    assert action["required"] == list(whole)
+    assert action["properties"]["quotes"]["items"]["required"] == list(whole["quotes"][0])
+    (read,) = parse_actions(json.dumps({"actions": [whole]}), OWNERS)
+    assert read.model_dump(include=set(whole) - {"owner", "quotes"}) == {
+        name: whole[name] for name in whole if name not in ("owner", "quotes")
+    }
+    for kind in action["properties"]["kind"]["enum"]:
+        assert parse_actions(said(kind=kind), OWNERS)[0].kind == kind
+
+
 @pytest.mark.parametrize(
     ("raw", "condition", "problem"),
     [

@@ -1,11 +1,11 @@
-"""A profile is refused when it is read, with the field that is wrong, and not when a call was paid for."""
+"""A profile is refused when it is read, not when a call was paid for, and tells none of its secrets."""
 
 import json
 
 import pytest
 
 from pipeline.errors import InvalidRequest
-from pipeline.settings import load
+from pipeline.settings import Profile, Settings, load
 
 GOOD = {"summarizer": "openai_chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 
@@ -44,3 +44,12 @@ def test_the_largest_seed_is_taken(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CALLFOLD_PROFILES", json.dumps({"night": GOOD | {"seed": 2**63 - 1}}))
     assert load().profile("night").seed == 2**63 - 1
+
+
+def test_no_secret_of_a_profile_is_printed_with_it():
+    profile = Profile(
+        summarizer="openai_chat", model="m", base_url="https://model.test/v1?code=hidden", api_key="hidden too"
+    )
+    settings = Settings(profiles={"nightly": profile}, DATABASE_URL=None)
+    for printed in (repr(profile), str(profile), repr(settings), str(settings)):
+        assert "hidden" not in printed

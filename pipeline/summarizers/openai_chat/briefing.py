@@ -20,6 +20,9 @@ Messages = tuple[dict[str, str], ...]
 _OWN_LANGUAGE: Final = "the language in which most of the call is held"
 _LONGEST_LABEL: Final = 80
 _ZERO_WIDTH: Final = "\u200b"
+#: Whatever may look like the end of a line; the check of quotes takes it, and the indent, for a blank.
+_LINE_END: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_INDENTED: Final = r"\g<0>    "
 #: Where every chat template's tokens begin or end, and our own fence: <|im_end|>, </s>, <think>, <turn|>, [/INST].
 _MARKS: Final = re.compile(r"(?<=<)(?=[A-Za-z_/|\uff5c])|(?<=[|\uff5c])(?=>)|(?<=\[)(?=/?[A-Z][A-Z_]+\])")
 
@@ -30,7 +33,10 @@ def neutralised(text: str) -> str:
 
 
 def rendered(transcript: Transcript, spans: Iterable[Span]) -> str:
-    """The spans as the model reads them: one line a turn, with its number and its speaker; blank ones are left out."""
+    """The spans as the model reads them: a line a turn, with its number and its speaker; blank ones are left out.
+
+    Further lines of a turn are indented: whoever says "[9] Kim: …" begins no turn by it.
+    """
     return "\n".join(line for span in spans if (line := _line(transcript, span)))
 
 
@@ -41,7 +47,7 @@ def _line(transcript: Transcript, span: Span) -> str:
         return ""
     speaker = " ".join((turn.speaker or "").split())[:_LONGEST_LABEL]
     label = f" {speaker}:" if speaker else ""
-    return neutralised(f"[{span.turn}]{label} {words}")
+    return neutralised(f"[{span.turn}]{label} {_LINE_END.sub(_INDENTED, words)}")
 
 
 class Briefing:

@@ -139,9 +139,20 @@ _SETTINGS: Final = {
     "service_tier": "service_tier",
     "stream_options": "base_url: the server there cannot tell the usage of a stream",
 }
-_PARAMETER: Final = re.compile(rf"\b({'|'.join(_SETTINGS)})\b")
+_NAMES: Final = "|".join(_SETTINGS)
+_PARAMETER: Final = re.compile(rf"\b({_NAMES})\b")
+#: One in free words, which may be the call's: "their seed round". It counts in quotes, or beside what says what it is.
+_SPOKEN_OF: Final = re.compile(
+    rf"""['"`]({_NAMES})['"`.\[]"""
+    r"|\b(?:parameter|argument|field|property|unsupported|unknown|unrecognized|body|schema for)s?"
+    rf"(?: (?:supplied|provided|value|name))?(?: ?[:.] ?| (?:-> )?)({_NAMES})\b"
+    rf"|\b({_NAMES})(?:: | )(?:(?:is|are) )?(?:not (?:supported|permitted|allowed)"
+    r"|unsupported|unknown|unrecognized|parameter|argument|field|extra (?:inputs?|fields?))"
+    r"|\b(max_tokens|max_completion_tokens) (?:is too|must|should)",
+    re.IGNORECASE,
+)
 #: FastAPI's validation error, which llama-cpp-python sends with a status of 500.
-_REFUSED_FIELD: Final = re.compile(rf"'loc': \('body', '({'|'.join(_SETTINGS)})'")
+_REFUSED_FIELD: Final = re.compile(rf"'loc': \('body', '({_NAMES})'")
 
 
 def _condition(status: int | None, words: list[str], message: str) -> str | None:
@@ -207,8 +218,8 @@ def _setting(status: int | None, error: object) -> str | None:
     elif isinstance(param, str) and param:
         named = _PARAMETER.search(param)
     else:
-        named = _REFUSED_FIELD.search(message) or (_PARAMETER.search(message[:300]) if status in (400, 422) else None)
-    return _SETTINGS[named[1]] if named else None
+        named = _REFUSED_FIELD.search(message) or (_SPOKEN_OF.search(message[:300]) if status in (400, 422) else None)
+    return _SETTINGS[next(filter(None, named.groups())).lower()] if named else None
 
 
 _DURATION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?|(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Final, Self
 
 from pipeline.domain.documents import DocumentFields, Transcript
@@ -114,6 +115,32 @@ class Room:
             held.append(text)
             spent += price
         return [*groups, tuple(held)]
+
+
+class Learned:
+    """The room to begin with, for all documents of a process: each worker learns it for itself.
+
+    Where a server refuses more than it ever took and then answers in a smaller room, its context is smaller than the
+    profile says. Where it has taken as much before, that text was odd, and the others keep their room.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self._lock = Lock()
+        self._room = room
+        self._taken = 0
+
+    @property
+    def room(self) -> Room:
+        """As far as is known."""
+        with self._lock:
+            return self._room
+
+    def answered(self, tokens: int, room: Room, refused: int | None) -> None:
+        """A call of so many tokens was answered in that room, after one of `refused` tokens was too long."""
+        with self._lock:
+            if refused is not None and refused > self._taken and room.words < self._room.words:
+                self._room = room
+            self._taken = max(self._taken, tokens)
 
 
 def task(name: str, room: Room, language: str) -> str:

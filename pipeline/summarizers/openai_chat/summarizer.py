@@ -8,6 +8,7 @@ asked for again, and a summary that broke off is gone on with after its last who
 
 from collections.abc import Callable
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -20,7 +21,7 @@ from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, peop
 from pipeline.summarizers.openai_chat.briefing import Briefing, neutralised, rendered
 from pipeline.summarizers.openai_chat.chunks import covers
 from pipeline.summarizers.openai_chat.model import Model, Question, ignore
-from pipeline.summarizers.openai_chat.plan import Room, task
+from pipeline.summarizers.openai_chat.plan import Learned, Room, task
 from pipeline.summarizers.openai_chat.prompts import VERSION
 from pipeline.summarizers.output import invalid
 from pipeline.summarizers.port import Attempt, Origin, Step, SummaryRequest, Writing, regenerated
@@ -44,28 +45,42 @@ class OpenAIChat:
     def __init__(self, profile: Profile, cache_dir: Path) -> None:
         self._profile = profile
         self._model = Model(profile)
-        self._room = Room.of(profile, cache_dir)
+        self._learned = Learned(Room.of(profile, cache_dir))
 
     def summarize(self, request: SummaryRequest, attempt: Attempt) -> Summary:
         """See the port. Raises ItemFailure as the model's answers are, and `input_too_large` where nothing fits."""
         if request.transcript.is_blank():
             raise ItemFailure("empty_input", "the transcript holds no words")
-        room = self._room
-        for _ in range(_HALVINGS):
+        room, refused = self._learned.room, None
+        for halvings in count():
+            steps = _Steps(self._profile, self._model, self._learned, room, refused, request, attempt)
             try:
-                return _Work(self._profile, self._model, room, request, attempt).summary()
+                return steps.summary()
             except ItemFailure as failed:
-                if failed.error_code != "input_too_large":
+                if failed.error_code != "input_too_large" or halvings == _HALVINGS:
                     raise
+                refused = steps.asked if failed.condition == "context_too_long" else None
             room = room.smaller()
-        return _Work(self._profile, self._model, room, request, attempt).summary()
+        raise AssertionError("unreachable: the last halving's failure stands")
 
 
-class _Work:
-    """The work on one document in one attempt."""
+class _Steps:
+    """The steps of one document in one attempt. `refused`: how many tokens did not fit before its room was halved."""
 
-    def __init__(self, profile: Profile, model: Model, room: Room, request: SummaryRequest, attempt: Attempt) -> None:
-        self._profile, self._model, self._room, self._attempt = profile, model, room, attempt
+    def __init__(
+        self,
+        profile: Profile,
+        model: Model,
+        learned: Learned,
+        room: Room,
+        refused: int | None,
+        request: SummaryRequest,
+        attempt: Attempt,
+    ) -> None:
+        #: tokens of the last call, its input and its output's cap
+        self.asked = 0
+        self._profile, self._model, self._attempt = profile, model, attempt
+        self._learned, self._room, self._refused = learned, room, refused
         self._request = request
         self._briefing = Briefing(request)
         self._owners = people(request.transcript, request.fields)
@@ -178,7 +193,9 @@ class _Work:
         What broke off is left in `writing`, to be gone on with; of an answer that ended and is no good nothing is.
         """
         before = writing.text
-        with self._attempt.call(step, self._room.demand(question.messages, question.output_tokens)) as call:
+        demand = self._room.demand(question.messages, question.output_tokens)
+        self.asked = demand.input_tokens + demand.output_tokens
+        with self._attempt.call(step, demand) as call:
             try:
                 answer = self._model.ask(question, call, hear)
                 check(answer)
@@ -189,6 +206,7 @@ class _Work:
                     writing.restart()
                 raise
             self._called = call.model or self._called
+            self._learned.answered(self.asked, self._room, self._refused)
         return answer
 
     def _until_usable(self, ask: Callable[[int, str | None], _Answer]) -> _Answer:
@@ -216,6 +234,7 @@ class _Work:
         """What a step's text is made of; the fence's name is made up anew each time and says nothing."""
         profile = self._profile
         parameters = {
+            "address": profile.address,
             "temperature": profile.temperature,
             "top_p": profile.top_p,
             "service_tier": profile.service_tier,
