@@ -45,11 +45,11 @@ _OPEN = """
 WITH held AS (
     SELECT attempt_id FROM items JOIN jobs USING (job_id)
      WHERE job_id = %(job)s AND position = %(position)s AND attempt_id = %(attempt)s
-       AND (items.state = 'running' OR suspect) AND expires_at > clock_timestamp()
+       AND (items.state = 'running' OR suspect) AND jobs.state = 'running' AND expires_at > clock_timestamp()
 ), short AS (
     SELECT 1 FROM budgets
      WHERE job_id = %(job)s
-       AND (tokens_taken + %(tokens)s > tokens OR usd_taken + coalesce(%(usd)s::float8, 0) > usd)
+       AND (tokens_taken + %(tokens)s > tokens OR usd_taken + coalesce(%(usd)s::float8, 'infinity') > usd)
 ), opened AS (
     INSERT INTO calls (attempt_id, sequence, step, chunk, covers, reserved_tokens, reserved_usd, began_seconds)
     SELECT attempt_id, %(sequence)s, %(step)s, %(chunk)s, %(covers)s, %(tokens)s, %(usd)s, %(began)s
@@ -63,20 +63,23 @@ WITH held AS (
 SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM held) THEN 'overtaken'
             WHEN NOT EXISTS (SELECT 1 FROM short) OR EXISTS (
                  SELECT 1 FROM calls WHERE attempt_id = %(attempt)s AND sequence = %(sequence)s) THEN 'opened'
+            WHEN %(usd)s::float8 IS NULL AND EXISTS (SELECT 1 FROM budgets WHERE job_id = %(job)s AND usd IS NOT NULL)
+            THEN 'unpriced'
             WHEN EXISTS (SELECT 1 FROM calls JOIN attempts USING (attempt_id)
                           WHERE attempts.job_id = %(job)s AND outcome IS NULL AND latency_seconds IS NULL) THEN 'later'
             ELSE 'spent' END
   FROM (SELECT count(*) FROM opened) AS written
 """
 
-Opened = Literal["opened", "later", "spent", "overtaken"]
+Opened = Literal["opened", "later", "spent", "unpriced", "overtaken"]
 
 
 def open_call(tx: Transaction, job_id: UUID, position: int, attempt_id: UUID, call: Call) -> Opened:
     """Write a call that is about to be sent, and take its reservation from the job's budget, if it has one.
 
     `later`: it does not fit now, but calls that are under way may give some of theirs back. `spent`: it never will.
-    `overtaken`: the item is no longer this attempt's.
+    `unpriced`: the budget is in money, and nobody knows what the call may cost. `overtaken`: the item is no longer this
+    attempt's, or its job was cancelled: nothing more is paid for it.
     """
     parameters = {
         "job": job_id,

@@ -3,7 +3,8 @@
     running --keep (progress)--> running
 
 A checkpoint is written by the attempt that holds its item and by no other, and moves the item's progress with it. It
-is gone once the item is final, and a day after its last change.
+is gone once the item is final, unless the budget ended it: then a successor goes on with it. And it is gone a day after
+its last change.
 """
 
 from collections.abc import Sequence
@@ -105,6 +106,11 @@ def of_item(tx: Transaction, job_id: UUID, position: int) -> list[Checkpoint]:
 def forgetting(job_id: UUID, position: int) -> Statement:
     """The statement that forgets an item's checkpoints, in the transaction that makes it final."""
     return Statement("DELETE FROM checkpoints WHERE job_id = %s AND position = %s", (job_id, position))
+
+
+def hand_on(tx: Transaction, predecessor: UUID, successor: UUID) -> None:
+    """Give a finished job's checkpoints to its successor, of carried rows too: the next retry may work on those."""
+    tx.exec_driver_sql("UPDATE checkpoints SET job_id = %s WHERE job_id = %s", (successor, predecessor))
 
 
 # It waits for nobody: whoever has a checkpoint locked makes it new, or deletes it.

@@ -278,7 +278,7 @@ def settle(tx: Transaction, job: LockedJob, held: Held, item: Item, kind: str, o
     has run out. Raises StaleArrow where the item has moved on: then the caller rolls back, and keeps a result on its
     attempt (`keep_late`).
     """
-    forgotten = [checkpoints.forgetting(job.job_id, held.position)] if item.state in TERMINAL else []
+    forgotten = [checkpoints.forgetting(job.job_id, held.position)] if _needs_no_checkpoints(item) else []
     settled, *_ = together(tx, _settling(job, held, item, kind, outcome), *forgotten)
     return _freed_lane(settled)
 
@@ -301,7 +301,7 @@ def settle_and_release(
     been done in this transaction as well.
     """
     told = [gates.succeeding(job.profile, held.attempt_id)] if outcome.result_hash is not None else []
-    if item.state in TERMINAL:
+    if _needs_no_checkpoints(item):
         told.append(checkpoints.forgetting(job.job_id, held.position))
     settled, *_, released = together(
         tx,
@@ -311,6 +311,11 @@ def settle_and_release(
         releasing(job, lanes, [dispatch]),
     )
     return _freed_lane(settled), next((Released(*row) for row in released), None)
+
+
+def _needs_no_checkpoints(item: Item) -> bool:
+    """Where the budget was spent, a successor's attempt goes on from them (`successors.admit`)."""
+    return item.state in TERMINAL and item.error_code != "budget_exhausted"
 
 
 def _freed_lane(settled: list[tuple[int | None]]) -> int | None:

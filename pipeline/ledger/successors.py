@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pipeline.domain.results import JobState
 from pipeline.errors import InvalidRequest, NotFound
-from pipeline.ledger import budgets, jobs
+from pipeline.ledger import budgets, checkpoints, jobs
 from pipeline.ledger.connection import Transaction
 from pipeline.ledger.submissions import KeyHolder, take_key
 
@@ -136,5 +136,6 @@ def admit(tx: Transaction, successor: Successor) -> KeyHolder | None:
         which = "without a result" if successor.codes is None else f"that ended with {' or '.join(successor.codes)}"
         raise InvalidRequest(f"job {successor.predecessor} has no document {which} whose words are known")
     budgets.give(tx, successor.job_id, successor.budget_tokens, successor.budget_usd)
+    checkpoints.hand_on(tx, successor.predecessor, successor.job_id)
     jobs.accept(tx, successor.job_id, created_at)
     return None

@@ -90,7 +90,7 @@ class LedgerAttempt:
         """See the port."""
         if (step, origin) not in self._texts:
             self._texts[step, origin] = Manuscript(
-                self._pen, step, origin, self._checkpoint(step, origin), keep=self._keep_whole, show=self._bench.show
+                self._pen, step, origin, self._checkpoint(step, origin), keep=self._keep_now, show=self._bench.show
             )
         text = self._texts[step, origin]
         if not text.done:
@@ -143,6 +143,7 @@ class LedgerAttempt:
 
     def _open(self, call: Call) -> None:
         """Write the call before it is sent. Short of budget, wait a moment for what others' calls may leave."""
+        started = self._started
         opened: Opened = "later"
         for pause in _BUDGET_PAUSES:
             opened = self._bench.patience()(self._open_once, call)
@@ -155,7 +156,13 @@ class LedgerAttempt:
             case "spent":
                 raise ItemFailure("budget_exhausted", "what is left of the job's budget does not hold the next call")
             case "overtaken":
-                raise GivenBack("the item is no longer this attempt's")
+                raise GivenBack("the item is no longer this attempt's, or its job was cancelled")
+            case "unpriced":
+                log.error("attempt.no_prices", profile=started.profile, job_id=str(started.job_id))
+                raise ItemFailure(
+                    "budget_exhausted",
+                    "the job has a budget in US dollars, and its profile no prices where this worker runs: set them",
+                )
 
     def _backoff(self) -> float:
         """Longer each time: all of a job's documents may wait for one long call."""
@@ -177,9 +184,9 @@ class LedgerAttempt:
             self._recorded += len(unrecorded)
 
     def _checkpoint(self, step: Step, origin: Origin) -> Checkpoint | None:
-        """What an earlier attempt left of this very text; the first attempt finds nothing."""
+        """What an earlier attempt left of this very text, of this job or of the one that it amends."""
         if self._found is None:
-            self._found = [] if self.number == 1 else self._bench.patience()(self._read_checkpoints)
+            self._found = self._bench.patience()(self._read_checkpoints)
         for found in self._found:
             made_of = Origin(found.input_sha256, found.prompt_version, found.model, found.parameters, found.seed)
             if (found.step, found.chunk) == (step.name, step.chunk) and made_of == origin:
@@ -190,8 +197,9 @@ class LedgerAttempt:
         with self._bench.ledger.statement() as tx:
             return checkpoints.of_item(tx, self._started.job_id, self._started.position)
 
-    def _keep_whole(self, text: Manuscript) -> None:
-        self._bench.keeper.forget(self._started.attempt_id)
+    def _keep_now(self, text: Manuscript) -> None:
+        if text.done:
+            self._bench.keeper.forget(self._started.attempt_id)
         self._keep(text)
 
     def _keep(self, text: Manuscript, seconds: float | None = None) -> None:
@@ -199,6 +207,7 @@ class LedgerAttempt:
         row = text.draft()
         if row is not None:
             self._bench.patience(seconds)(self._keep_once, row)
+            text.tried(row, kept=True)
 
     def _keep_once(self, row: Kept) -> None:
         """The checkpoint and the calls that have ended, in one round trip."""

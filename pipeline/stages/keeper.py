@@ -45,7 +45,7 @@ class Pen:
 class Manuscript:
     """A text in the making (the port's Writing), shared between its slot and the keeper's thread.
 
-    `keep` stores the whole text, and comes back when it is stored.
+    `keep` stores the text as it is now, and comes back when it is stored.
     """
 
     def __init__(
@@ -62,7 +62,9 @@ class Manuscript:
         self.done = found is not None and found.done
         self.pen, self.step, self.origin = pen, step, origin
         self.cadence = Cadence(monotonic())
-        self._stored = (self.text, self.done)
+        #: what the ledger has of it; None: nobody knows, for a draft of before a restart is under way
+        self._stored: tuple[str, bool] | None = (self.text, self.done)
+        self._drafted = 0
         self._keep, self._show = keep, show
         self._lock = threading.Lock()
 
@@ -76,10 +78,16 @@ class Manuscript:
         self._show(pen.job_id, pen.position, step.name, step.chunk, offset, words)
 
     def restart(self) -> None:
-        """What is there is no good: it is written anew."""
+        """What is there is no good: it is written anew, and what was kept of it is overwritten at once.
+
+        A draft that is under way has an older number, and an answer to it says nothing any more.
+        """
         with self._lock:
             self.text, self.done = "", False
             self.cadence.restarted()
+            if self._drafted:
+                self._stored, self._drafted = None, 0
+        self._keep(self)
 
     def finish(self, progress: int) -> None:
         """It is whole: kept before anything else is paid for."""
@@ -98,6 +106,7 @@ class Manuscript:
                 return None
             self.cadence.tried(monotonic())
             self.pen.cursor += 1
+            self._drafted = self.pen.cursor
             origin, pen = self.origin, self.pen
             checkpoint = Checkpoint(
                 step=self.step.name,
@@ -113,8 +122,10 @@ class Manuscript:
             return Kept(pen.job_id, pen.position, pen.attempt_id, pen.progress, pen.cursor, checkpoint)
 
     def tried(self, row: Kept, *, kept: bool) -> None:
-        """The checkpoint is stored, or it is due again."""
+        """The checkpoint is stored, or it is due again; of an older one than the last nothing follows."""
         with self._lock:
+            if row.cursor != self._drafted:
+                return
             if kept:
                 self._stored = (row.checkpoint.text, row.checkpoint.done)
             else:

@@ -97,15 +97,16 @@ def _settle(bench: Bench, started: Started, done: Work) -> Processed:
     paid for.
     """
     next_dispatch = uuid4()
-    try:
-        return bench.patience()(_settle_once, bench, started, done, next_dispatch)
-    except LedgerUnavailable:
-        raise
-    except LedgerError as refused:
-        # Offered again it would be refused again, each time after another paid call.
-        log.error("process.refused_by_the_ledger", **ids_of(started), error=str(refused))
-        bad_result = Work(calls=[], error_code="internal_error", detail="the ledger refused the result: see the log")
-        return bench.patience()(_settle_once, bench, started, bad_result, next_dispatch)
+    # Offered again, what is refused would be refused again, each time after another paid call.
+    bad = Work(calls=[], error_code="internal_error", detail="the ledger refused the result: see the log")
+    for offer in (done, replace(bad, calls=done.calls, usage=done.usage, model=done.model)):
+        try:
+            return bench.patience()(_settle_once, bench, started, offer, next_dispatch)
+        except LedgerUnavailable:
+            raise
+        except LedgerError as refused:
+            log.error("process.refused_by_the_ledger", **ids_of(started), error=str(refused))
+    return bench.patience()(_settle_once, bench, started, bad, next_dispatch)
 
 
 def _settle_once(bench: Bench, started: Started, done: Work, next_dispatch: UUID) -> Processed:

@@ -25,13 +25,12 @@ from pipeline.ledger.items import Outcome, Started
 from pipeline.ledger.texts import StoredText
 from pipeline.stages.attempt import LedgerAttempt
 from pipeline.stages.bench import Bench
-from pipeline.summarizers.port import SummaryRequest
+from pipeline.summarizers.port import UNKNOWN, SummaryRequest
 from pipeline.summarizers.tokens import within_limit
 
 log = structlog.get_logger(__name__)
 
 _TURNS: Final = TypeAdapter(tuple[Turn, ...])
-_UNKNOWN: Final = Usage()
 
 
 @dataclass(slots=True)
@@ -47,7 +46,7 @@ class Work:
     detail: str = ""
     retry_after: float | None = None
     wait: float = 0.0
-    usage: Usage = _UNKNOWN
+    usage: Usage = UNKNOWN
     #: the last call's, as the provider named it
     model: str | None = None
 

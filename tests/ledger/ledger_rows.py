@@ -224,7 +224,7 @@ def check(door, job_id):
     """What holds of every job at every moment: exact counts, versions without gaps, never more than K lanes.
 
     And one notification for each change of its state, with the version of that change, and no checkpoint of what is
-    final.
+    final, unless its budget was spent.
     """
     (job,) = rows(door, _CHECK, ["accepted", "admitted", "completed", "cancelled"], job_id)
     assert job.notified == job.changes
@@ -238,7 +238,7 @@ def check(door, job_id):
 
 _KEPT_OF_FINAL = """
 SELECT position FROM checkpoints JOIN items USING (job_id, position)
- WHERE job_id = %s AND state IN ('succeeded', 'failed', 'skipped')
+ WHERE job_id = %s AND state IN ('succeeded', 'failed', 'skipped') AND error_code IS DISTINCT FROM 'budget_exhausted'
 """
 
 

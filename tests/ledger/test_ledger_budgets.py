@@ -19,15 +19,19 @@ from pipeline.settings import Prices, Profile
 from pipeline.stages import attempt as attempt_stage
 from pipeline.stages.admit import admit
 from pipeline.stages.amend import amend
+from pipeline.stages.cancel import cancel
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
 from pipeline.summarizers.openai_chat.conditions import CONDITIONS
 from pipeline.summarizers.openai_chat.model import Model, Question
-from pipeline.summarizers.port import Demand, Step
+from pipeline.summarizers.port import Demand, Origin, Step
 
-STEP = Step("summary")
-LEFT = "SELECT extract(epoch FROM max(available_at) - clock_timestamp())::float8 FROM items WHERE job_id = %s"
+STEP, ORIGIN = Step("summary"), Origin("0" * 64, "1", "m", "{}")
+WAIT = """
+SELECT extract(epoch FROM items.available_at - attempts.ended_at)::float8 FROM items JOIN attempts USING (attempt_id)
+ WHERE items.job_id = %s AND items.available_at IS NOT NULL
+"""
 PRICED = Profile(prices=Prices(input=1.0, output=10.0))
 
 
@@ -119,9 +123,9 @@ def test_usage_that_nobody_told_keeps_its_reservation_and_so_does_a_killed_call(
     opened(ledger, job_id, usd=0.3)
     ended(ledger, job_id, error_code="provider_timeout")
     opened(ledger, job_id, 1, usd=0.3)
-    assert opened(ledger, job_id, 0, sequence=2, tokens=50) == "later"
+    assert opened(ledger, job_id, 0, sequence=2, tokens=50, usd=0.3) == "later"
     update(ledger, "attempts", "outcome = 'lost', ended_at = now()", "position = 1")
-    assert opened(ledger, job_id, 0, sequence=2, tokens=50) == "spent"
+    assert opened(ledger, job_id, 0, sequence=2, tokens=50, usd=0.3) == "spent"
     assert budget(ledger, job_id) == Budget(100, 1.0, 60, 0.6)
 
 
@@ -220,7 +224,7 @@ def test_a_document_waits_uncharged_and_longer_each_time_while_others_hold_the_b
     def try_waiting():
         released = waiting if waits == [None] else next_released()
         process(worker, released)
-        waits.append(round(value(ledger, LEFT, job_id)))
+        waits.append(value(ledger, WAIT, job_id))
 
     def next_released():
         update(ledger, "items", "available_at = clock_timestamp()", "job_id = %(job)s AND position = 1", job=job_id)
@@ -256,6 +260,117 @@ def test_a_budget_in_money_is_refused_where_nobody_knows_the_price(ledger, setti
 def test_a_budget_of_nothing_or_without_end_is_refused(ledger, settings, wrong):
     with pytest.raises(InvalidRequest, match=f"option {next(iter(wrong))}"):
         submitted(ledger, settings, 1, profile="priced", **wrong)
+
+
+def test_a_call_of_a_cancelled_job_is_not_sent_and_its_document_is_skipped(ledger, settings, bench):
+    job_id, sent = submitted(ledger, settings, 1, budget_tokens=100), []
+
+    def do(_request, attempt):
+        for number in range(3):
+            with attempt.call(Step("map", number), Demand(10, 0)) as call:
+                sent.append(number)
+                call.usage = Usage(input_tokens=10, output_tokens=0)
+            cancel(ledger, job_id)
+
+    process(bench(summarizer=Does(do)), admit(ledger, job_id).released[0])
+    assert sent == [0]
+    assert (item(ledger, job_id).state, item(ledger, job_id).error_code) == ("skipped", "cancelled")
+    assert budget(ledger, job_id).tokens_taken == 10
+    check(ledger, job_id)
+
+
+def test_a_document_whose_last_call_it_was_still_succeeds_in_a_cancelled_job(ledger, settings, bench):
+    job_id = submitted(ledger, settings, 1)
+
+    def do(_request, attempt):
+        with attempt.call(STEP, Demand(10, 0)):
+            cancel(ledger, job_id)
+
+    process(bench(summarizer=Does(do)), admit(ledger, job_id).released[0])
+    assert item(ledger, job_id).state == "succeeded"
+
+
+def test_a_worker_without_prices_makes_no_call_for_a_budget_in_money_and_says_so_once(ledger, settings, bench):
+    """Whoever submitted knew the prices, and this worker's own settings have none."""
+    job_id, sent = submitted(ledger, settings, 1, profile="priced", budget_usd=1.0), []
+
+    def do(_request, attempt):
+        with attempt.call(STEP, Demand(10, 0)):
+            sent.append(attempt.number)
+
+    worker = bench(summarizer=Does(do))
+    unpriced = worker.settings.model_copy(update={"profiles": {"priced": Profile()}})
+    process(replace(worker, settings=unpriced), admit(ledger, job_id).released[0])
+    assert sent == []
+    (row,) = rows(ledger, "SELECT state, error_code, error_detail FROM items WHERE job_id = %s", job_id)
+    assert (row.state, row.error_code) == ("skipped", "budget_exhausted")
+    assert "no prices" in row.error_detail
+    check(ledger, job_id)
+
+
+def test_a_call_without_a_price_takes_tokens_where_the_budget_has_no_money(ledger):
+    job_id = job_with(ledger, ["running"], tokens=100)
+    assert opened(ledger, job_id, usd=None) == "opened"
+    assert opened(ledger, job_with(ledger, ["running"], tokens=100, usd=1.0), usd=None) == "unpriced"
+
+
+def parts_of(number, asked):
+    """A long call in so many parts of 60 tokens: each that has no text yet is asked for."""
+
+    def do(_request, attempt):
+        for part in range(number):
+            text = attempt.writing(Step("map", part), ORIGIN)
+            if text.done:
+                continue
+            with attempt.call(Step("map", part), Demand(60, 0)) as call:
+                asked.append(part)
+                call.usage = Usage(input_tokens=60, output_tokens=0)
+            text.add(f"Part {part}.")
+            text.finish(part)
+
+    return Does(do)
+
+
+def test_a_long_call_that_spent_the_budget_goes_on_in_the_successor_without_paying_its_parts_again(
+    ledger, settings, bench
+):
+    asked = []
+    worker = bench(summarizer=parts_of(5, asked))
+    job_id = submitted(ledger, settings, 1, budget_tokens=130)
+    work_off(worker, admit(ledger, job_id).released[0])
+    assert (item(ledger, job_id).error_code, asked) == ("budget_exhausted", [0, 1])
+    freeze_after(ledger, settings, job_id)
+    second = amend(ledger, settings, job_id, ["budget_exhausted"], {"budget_tokens": 70}).job_id
+    work_off(worker, admit(ledger, second).released[0])
+    assert (item(ledger, second).error_code, asked) == ("budget_exhausted", [0, 1, 2])
+    freeze_after(ledger, settings, second)
+    third = amend(ledger, settings, second, changes={"budget_tokens": 1_000}).job_id
+    work_off(worker, admit(ledger, third).released[0])
+    assert (item(ledger, third).state, asked) == ("succeeded", [0, 1, 2, 3, 4])
+    assert rows(ledger, "SELECT text FROM checkpoints") == []
+    for one in (job_id, second, third):
+        check(ledger, one)
+
+
+def test_what_a_retry_carries_over_keeps_its_parts_for_the_next_one(ledger, settings, bench):
+    """The first retry is about the other document alone."""
+    asked = []
+    parts = parts_of(3, asked)
+
+    def do(request, attempt):
+        if request.fields.document_id == "doc-1":
+            raise ItemFailure("not_a_call", "our own sentence")
+        parts.do(request, attempt)
+
+    worker, job_id = bench(summarizer=Does(do)), submitted(ledger, settings, 2, budget_tokens=130, concurrency=1)
+    work_off(worker, admit(ledger, job_id).released[0])
+    freeze_after(ledger, settings, job_id)
+    second = amend(ledger, settings, job_id, ["not_a_call"]).job_id
+    work_off(worker, admit(ledger, second).released[0])
+    freeze_after(ledger, settings, second)
+    third = amend(ledger, settings, second, ["budget_exhausted"], {"budget_tokens": 1_000}).job_id
+    work_off(worker, admit(ledger, third).released[0])
+    assert (item(ledger, third).state, asked) == ("succeeded", [0, 1, 2])
 
 
 def test_a_successor_goes_on_with_a_budget_of_its_own(ledger, settings, bench):

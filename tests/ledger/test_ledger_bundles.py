@@ -19,6 +19,7 @@ from pipeline.stages.admit import admit
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
+from pipeline.summarizers.port import Step
 
 
 @pytest.fixture
@@ -60,15 +61,34 @@ def test_a_result_that_comes_after_the_export_changes_no_byte_of_it(ledger, sett
 
 
 def test_a_result_that_postgresql_refuses_ends_the_attempt_and_is_not_paid_for_again(ledger, settings, bench):
-    unstorable = Summary.model_construct(
-        summary="An offer.", actions=(OFFER,), usage=Usage(), model="a\0b", warnings=()
-    )
     job_id = submitted(ledger, settings, 1)
     (released,) = admit(ledger, job_id).released
-    done = process(bench(unstorable), released)
+    done = process(bench(summarizer=Unstorable()), released)
     assert done.settled
     assert item(ledger, job_id).state == "released"  # at once, for its second and last try
     assert rows(ledger, "SELECT outcome, error_code FROM attempts") == [("requeued", "internal_error")]
+
+
+@pytest.mark.parametrize(("request_id", "told"), [("id", 7), ("i\0d", None)])
+def test_what_the_calls_of_a_refused_result_took_is_known_unless_they_are_what_is_refused(
+    ledger, settings, bench, request_id, told
+):
+    job_id = submitted(ledger, settings, 1)
+    process(bench(summarizer=Unstorable(request_id)), admit(ledger, job_id).released[0])
+    assert rows(ledger, "SELECT outcome, input_tokens FROM attempts") == [("requeued", told)]
+    assert rows(ledger, "SELECT input_tokens FROM calls") == ([(told,)] if told else [])
+
+
+class Unstorable:
+    """Pays a call for a result that PostgreSQL cannot hold."""
+
+    def __init__(self, request_id="id"):
+        self.request_id = request_id
+
+    def summarize(self, _request, attempt):
+        with attempt.call(Step("summary")) as call:
+            call.request_id, call.usage = self.request_id, Usage(input_tokens=7, output_tokens=3)
+        return Summary.model_construct(summary="An offer.", actions=(OFFER,), model="a\0b", warnings=())
 
 
 def test_a_whole_id_wins_over_a_key_that_looks_like_it(ledger, settings):

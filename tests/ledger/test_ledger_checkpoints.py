@@ -178,6 +178,47 @@ def test_an_older_draft_that_comes_late_does_not_undo_a_whole_text(ledger):
     assert item(ledger, job_id).progress == 50
 
 
+def test_a_draft_that_is_under_way_does_not_undo_a_restart(ledger):
+    """The keeper drafted what the slot then refused, and nobody has heard of that statement yet."""
+    job_id = new_job(ledger, ["running"])
+    text = manuscript(held(ledger, job_id))
+    draft = text.draft()
+    text.restart()
+    restarted = text.draft()
+    assert keep_whole(ledger, restarted) == 1
+    with ledger.statement() as tx:
+        assert checkpoints.keep(tx, [draft]) == set()
+    assert kept(ledger, job_id) == [("", False)]
+    text.tried(draft, kept=True)  # its answer comes late, and says nothing of what is kept
+    text.tried(restarted, kept=True)
+    assert text.draft() is None
+
+
+def test_a_draft_that_was_kept_in_the_moment_of_a_restart_is_overwritten(ledger):
+    job_id = new_job(ledger, ["running"])
+    text = manuscript(held(ledger, job_id))
+    draft = text.draft()
+    text.restart()
+    with ledger.statement() as tx:
+        assert checkpoints.keep(tx, [draft])
+    text.tried(draft, kept=True)
+    assert keep_whole(ledger, text.draft()) == 1
+    assert kept(ledger, job_id) == [("", False)]
+
+
+def test_a_restart_leaves_nothing_bad_for_whoever_comes_after_a_kill(ledger, settings, worker):
+    """What an earlier attempt left is overwritten at once; where nothing was kept, nothing is written."""
+    seen = []
+
+    def restarts(attempt):
+        for step in (STEP, Step("map", 1)):
+            attempt.writing(step, ORIGIN).restart()
+        seen.extend(rows(ledger, "SELECT step, text FROM checkpoints"))
+
+    worker(ledger, settings, breaks_off(TWO + " "), restarts)
+    assert seen == [("summary", "")]
+
+
 def test_a_whole_text_whose_answer_was_lost_is_stored_once(ledger):
     job_id = new_job(ledger, ["running"])
     text = manuscript(held(ledger, job_id))
