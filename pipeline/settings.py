@@ -199,6 +199,17 @@ class Settings(BaseSettings):
     #: Who is told that a job has ended: a command, as the list of its words, or a file that gets a line.
     on_complete: Annotated[tuple[str, ...], Field(min_length=1)] | Path | None = None
 
+    @model_validator(mode="after")
+    def _a_call_fits_its_attempt(self) -> Self:
+        """Else it would be cut there, and time out each time without anybody having said so."""
+        for name, profile in self.profiles.items():
+            if profile.summarizer == "openai_chat" and profile.call_seconds > self.attempt_seconds:
+                raise ValueError(
+                    f"profile {name}: its call_seconds, {profile.call_seconds:g}, are above CALLFOLD_ATTEMPT_SECONDS, "
+                    f"so its calls would be cut there, at {self.attempt_seconds:g}: lower the one or raise the other"
+                )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import LiteralString
+from typing import Final, LiteralString
 from uuid import UUID
 
 from pipeline.domain.results import Usage
 from pipeline.ledger.connection import Statement, Transaction, together
+
+#: How an attempt ends whose outcome counts.
+SETTLED: Final = ["succeeded", "failed", "skipped", "requeued"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +144,8 @@ def tries_so_far(tx: Transaction, job_id: UUID, position: int, error_code: str, 
 def has_ended(tx: Transaction, attempt_id: UUID) -> bool:
     """Whether the attempt has settled, for a COMMIT whose answer was lost."""
     row = tx.exec_driver_sql(
-        "SELECT outcome IN ('succeeded', 'failed', 'skipped', 'requeued') FROM attempts WHERE attempt_id = %s",
-        (attempt_id,),
+        "SELECT outcome = ANY(%s) FROM attempts WHERE attempt_id = %s",
+        (SETTLED, attempt_id),
     ).one_or_none()
     return bool(row is not None and row[0])
 

@@ -1,4 +1,4 @@
-"""What calls cost, summed where it is asked for: nothing of it is stored. Reads only.
+"""What calls cost, summed from them where it is asked for. Reads only.
 
     useful     calls whose answer stands, but for input that had been sent before
     retried    that input: an earlier call of the same step and chunk was lost

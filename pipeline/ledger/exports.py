@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pipeline.domain.results import ExportHeader, ManifestRecord
 from pipeline.errors import JobNotTerminal, LedgerError, NotFound
+from pipeline.ledger.attempts import SETTLED
 from pipeline.ledger.connection import Ledger, Transaction
 
 PAGE = 1_000
@@ -63,7 +64,8 @@ def predecessor(tx: Transaction, job_id: UUID) -> UUID | None:
     return found
 
 
-# Usage only of attempts that settled: a late result still comes to the others, and a bundle must not depend on when.
+# Usage of all the item's attempts that settled, of the job that worked on it. What comes late or was lost is left out,
+# for a bundle must not depend on when; money is summed in order, for it must not depend on the plan either.
 _RECORDS = """
 WITH merged AS (
     SELECT earlier.job_id, earlier.reduce_id FROM jobs JOIN jobs AS earlier USING (root_job_id)
@@ -80,13 +82,18 @@ SELECT items.position, items.document_id, items.account_id, items.source_sha256,
             THEN CASE WHEN items.warnings = '[]' THEN attempts.warnings
                       ELSE left(items.warnings, -1) || ',' || substr(attempts.warnings, 2) END
             ELSE items.warnings END,
-       settled.input_tokens, settled.cached_tokens, settled.output_tokens, settled.cost_usd,
-       coalesce(settled.unknown_calls, 0), settled.model, items.opportunity_id,
+       used.input_tokens, used.cached_tokens, used.output_tokens, used.cost_usd, coalesce(used.unknown_calls, 0),
+       CASE WHEN attempts.outcome = ANY(%(settled)s) THEN attempts.model END, items.opportunity_id,
        CASE WHEN items.state = 'succeeded' AND jobs.reduce_id IS NULL THEN row_actions.actions END AS merged_before
   FROM items JOIN jobs USING (job_id)
   LEFT JOIN attempts USING (attempt_id)
-  LEFT JOIN attempts AS settled ON settled.attempt_id = items.attempt_id
-                               AND settled.outcome IN ('succeeded', 'failed', 'skipped', 'requeued')
+  LEFT JOIN LATERAL (
+       SELECT sum(input_tokens)::bigint AS input_tokens, sum(cached_tokens)::bigint AS cached_tokens,
+              sum(output_tokens)::bigint AS output_tokens, sum(cost_usd ORDER BY number) AS cost_usd,
+              sum(unknown_calls) AS unknown_calls
+         FROM attempts AS settled
+        WHERE settled.job_id = attempts.job_id AND settled.position = attempts.position
+          AND settled.outcome = ANY(%(settled)s)) AS used ON true
   LEFT JOIN merged ON true
   LEFT JOIN row_actions ON row_actions.job_id = merged.job_id AND row_actions.reduce_id = merged.reduce_id
                        AND row_actions.position = items.position
@@ -113,7 +120,7 @@ def records(ledger: Ledger, job_id: UUID) -> Iterator[RecordRow]:
     after = 0
     while True:
         with ledger.statement() as tx:
-            page = tx.exec_driver_sql(_RECORDS, {"job": job_id, "next": after, "page": PAGE}).all()
+            page = tx.exec_driver_sql(_RECORDS, {"job": job_id, "next": after, "page": PAGE, "settled": SETTLED}).all()
         yield from (RecordRow(ManifestRecord(*row[:-2]), row.opportunity_id, row.merged_before) for row in page)
         if len(page) < PAGE:
             return

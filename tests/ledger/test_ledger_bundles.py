@@ -5,21 +5,22 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from ledger_bench import OFFER, work_off
+from ledger_bench import OFFER, Does, work_off
 from ledger_rows import item, rows, submitted, update, value
 
 from exports.freeze import freeze
 from exports.seal import MANIFEST, SEAL
-from pipeline.domain.results import Summary, Usage
-from pipeline.errors import StaleArrow
+from pipeline.domain.results import ManifestRow, Summary, Usage
+from pipeline.errors import GivenBack, ItemFailure, StaleArrow
 from pipeline.ledger import items, jobs, reduction, views
 from pipeline.ledger import reconcile as due
 from pipeline.ledger.items import Outcome
 from pipeline.stages.admit import admit
+from pipeline.stages.amend import amend
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
-from pipeline.summarizers.port import Step
+from pipeline.summarizers.port import Demand, Step
 
 
 @pytest.fixture
@@ -77,6 +78,53 @@ def test_what_the_calls_of_a_refused_result_took_is_known_unless_they_are_what_i
     process(bench(summarizer=Unstorable(request_id)), admit(ledger, job_id).released[0])
     assert rows(ledger, "SELECT outcome, input_tokens FROM attempts") == [("requeued", told)]
     assert rows(ledger, "SELECT input_tokens FROM calls") == ([(told,)] if told else [])
+
+
+def test_the_rows_usage_is_of_all_attempts_that_settled_and_sums_to_the_jobs(ledger, settings, bench, folder):
+    """Its documents are given back, tried again, and done at once; a retry carries them over as they are."""
+    turns = {"doc-0": ["back", None], "doc-1": ["provider_unavailable", "back", "not_a_call"], "doc-2": [None]}
+
+    def do(request, attempt):
+        turn = turns[request.fields.document_id].pop(0)
+        with attempt.call(Step("map"), Demand(10, 10)) as call:
+            call.usage = Usage(input_tokens=7, cached_tokens=2, output_tokens=3, cost_usd=0.1)
+        with attempt.call(Step("map", 1), Demand(10, 10)):
+            if turn == "back":
+                raise GivenBack("our own sentence")
+            if turn is not None:
+                raise ItemFailure(turn, "our own sentence")
+
+    worker, job_id = bench(summarizer=Does(do)), submitted(ledger, settings, 3, concurrency=1)
+    work_off(worker, admit(ledger, job_id).released[0])
+    while value(ledger, "SELECT pending FROM jobs WHERE job_id = %s", job_id):
+        update(ledger, "items", "available_at = clock_timestamp()", "state = 'pending'")
+        for command in reconcile(ledger, settings.lease_seconds, "w"):
+            if hasattr(command, "released"):
+                work_off(worker, command.released)
+    reduce(ledger, job_id)
+    freeze(ledger, folder, job_id)
+    assert [len(left) for left in turns.values()] == [0, 0, 0]
+
+    found = usage_of_rows(folder, job_id, 1)
+    assert [one.input_tokens for one in found] == [14, 21, 7]
+    with ledger.statement() as tx:
+        whole = views.job(tx, job_id, 60.0).usage
+    assert Usage.total(found).model_copy(update={"cost_usd": whole.cost_usd}) == whole
+    assert sum(one.cost_usd for one in found) == pytest.approx(whole.cost_usd)
+
+    turns["doc-1"] = ["not_a_call"]
+    second = amend(ledger, settings.model_copy(update={"profiles": {}}), job_id).job_id
+    work_off(worker, admit(ledger, second).released[0])
+    reduce(ledger, second)
+    freeze(ledger, folder, second)
+    again = usage_of_rows(folder, second, 2)
+    assert (again[0], again[2]) == (found[0], found[2])
+    assert again[1].input_tokens == 7
+
+
+def usage_of_rows(folder, job_id, version):
+    lines = (folder / str(job_id) / f"v{version}" / MANIFEST).read_text().splitlines()
+    return [ManifestRow.model_validate_json(line).usage for line in lines]
 
 
 class Unstorable:

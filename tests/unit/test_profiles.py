@@ -40,6 +40,16 @@ def test_what_no_call_and_no_ledger_can_hold_is_refused_by_its_name(monkeypatch,
     assert "secret" not in said
 
 
+def test_a_call_that_its_attempt_would_cut_is_refused_by_both_names(monkeypatch, tmp_path):
+    monkeypatch.setenv("CALLFOLD_ATTEMPT_SECONDS", "120")
+    said = refused(monkeypatch, tmp_path, {"call_seconds": 120.5})
+    for part in ("profile night", "call_seconds, 120.5", "CALLFOLD_ATTEMPT_SECONDS", "at 120"):
+        assert part in said
+    for fits in ({"call_seconds": 120}, {"call_seconds": 500, "summarizer": "extractive"}):
+        monkeypatch.setenv("CALLFOLD_PROFILES", json.dumps({"night": GOOD | fits}))
+        assert load().profile("night").call_seconds == fits["call_seconds"]
+
+
 def test_the_largest_seed_is_taken(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CALLFOLD_PROFILES", json.dumps({"night": GOOD | {"seed": 2**63 - 1}}))
