@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.settings import PROMPT_TOKENS, Profile
 from pipeline.summarizers.openai_chat.briefing import Briefing, rendered
-from pipeline.summarizers.openai_chat.plan import Room, planned, task
+from pipeline.summarizers.openai_chat.plan import Learned, Room, planned, task
 from pipeline.summarizers.port import SummaryRequest
 
 FIELDS = DocumentFields(document_id="call-1", account_id="acme")
@@ -93,3 +93,15 @@ def test_a_summary_that_leaves_no_room_for_another_one_is_told_before_any_are_un
     assert room.has_room_to_unite(longest)
     assert not room.has_room_to_unite(f"{longest} yes")
     assert room.groups([longest, longest]) == [(longest, longest)]
+
+
+def test_a_room_is_learned_from_what_was_refused_beyond_all_that_was_taken_and_never_below_a_quarter(cache):
+    learned = Learned(Room.of(profile(), cache))
+    full, half, quarter = learned.rooms
+    learned.answered(900, full, None)
+    learned.answered(500, half, 900)
+    assert learned.rooms == (full, half, quarter), "it had taken as much"
+    learned.answered(500, quarter, 901)
+    assert learned.rooms == (quarter,)
+    learned.answered(500, half, 5_000)
+    assert learned.rooms == (quarter,)

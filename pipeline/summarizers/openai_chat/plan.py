@@ -118,28 +118,29 @@ class Room:
 
 
 class Learned:
-    """The room to begin with, for all documents of a process: each worker learns it for itself.
+    """The rooms to try, for all documents of a process, the largest first: each worker learns them for itself.
 
     Where a server refuses more than it ever took and then answers in a smaller room, its context is smaller than the
     profile says. Where it has taken as much before, that text was odd, and the others keep their room.
     """
 
     def __init__(self, room: Room) -> None:
+        half = room.smaller()
         self._lock = Lock()
-        self._room = room
+        self._rooms: tuple[Room, ...] = (room, half, half.smaller())
         self._taken = 0
 
     @property
-    def room(self) -> Room:
+    def rooms(self) -> tuple[Room, ...]:
         """As far as is known."""
         with self._lock:
-            return self._room
+            return self._rooms
 
     def answered(self, tokens: int, room: Room, refused: int | None) -> None:
         """A call of so many tokens was answered in that room, after one of `refused` tokens was too long."""
         with self._lock:
-            if refused is not None and refused > self._taken and room.words < self._room.words:
-                self._room = room
+            if refused is not None and refused > self._taken and room in self._rooms:
+                self._rooms = self._rooms[self._rooms.index(room) :]
             self._taken = max(self._taken, tokens)
 
 

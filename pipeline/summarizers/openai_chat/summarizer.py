@@ -8,7 +8,6 @@ asked for again, and a summary that broke off is gone on with after its last who
 
 from collections.abc import Callable
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -30,8 +29,6 @@ _Answer = TypeVar("_Answer")
 
 #: Codes of answers that are no good as far as they go, also where they did not come to their end.
 _UNUSABLE: Final = frozenset({"invalid_output", "output_truncated", "content_filtered", "refused"})
-#: How often a call is cut smaller because its server has less context than the profile says.
-_HALVINGS: Final = 2
 #: So many characters show that a text was begun anew, or its last words said again, and not just gone on with.
 _SAME_BEGINNING: Final = 40
 _SAME_END: Final = 20
@@ -43,7 +40,6 @@ class OpenAIChat:
     name = "openai_chat"
 
     def __init__(self, profile: Profile, cache_dir: Path) -> None:
-        self._profile = profile
         self._model = Model(profile)
         self._learned = Learned(Room.of(profile, cache_dir))
 
@@ -51,17 +47,16 @@ class OpenAIChat:
         """See the port. Raises ItemFailure as the model's answers are, and `input_too_large` where nothing fits."""
         if request.transcript.is_blank():
             raise ItemFailure("empty_input", "the transcript holds no words")
-        room, refused = self._learned.room, None
-        for halvings in count():
-            steps = _Steps(self._profile, self._model, self._learned, room, refused, request, attempt)
+        rooms, refused = self._learned.rooms, None
+        for room in rooms:
+            steps = _Steps(self._model, self._learned, room, refused, request, attempt)
             try:
                 return steps.summary()
             except ItemFailure as failed:
-                if failed.error_code != "input_too_large" or halvings == _HALVINGS:
+                if failed.error_code != "input_too_large" or room is rooms[-1]:
                     raise
                 refused = steps.asked if failed.condition == "context_too_long" else None
-            room = room.smaller()
-        raise AssertionError("unreachable: the last halving's failure stands")
+        raise AssertionError("unreachable: in the last room a failure stands")
 
 
 class _Steps:
@@ -69,7 +64,6 @@ class _Steps:
 
     def __init__(
         self,
-        profile: Profile,
         model: Model,
         learned: Learned,
         room: Room,
@@ -79,12 +73,12 @@ class _Steps:
     ) -> None:
         #: tokens of the last call, its input and its output's cap
         self.asked = 0
-        self._profile, self._model, self._attempt = profile, model, attempt
+        self._model, self._attempt = model, attempt
         self._learned, self._room, self._refused = learned, room, refused
         self._request = request
         self._briefing = Briefing(request)
         self._owners = people(request.transcript, request.fields)
-        self._called = profile.model
+        self._called = room.profile.model
         self._done = 0
         self._steps = 1
 
@@ -232,7 +226,7 @@ class _Steps:
 
     def _origin(self, order: str, facts: str, words: str) -> Origin:
         """What a step's text is made of; the fence's name is made up anew each time and says nothing."""
-        profile = self._profile
+        profile = self._room.profile
         parameters = {
             "address": profile.address,
             "temperature": profile.temperature,
