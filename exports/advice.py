@@ -31,7 +31,7 @@ ADVICE: Final[dict[str, str]] = {
     "output_truncated": "use a profile with a larger output, or split the call",
     "content_filtered": "read the call: the provider would not summarize it",
     "refused": "read the call: the model would not summarize it",
-    "budget_exhausted": "submit the rest in a new job with a larger budget",
+    "budget_exhausted": "go on with a larger budget: `callfold retry JOB --code budget_exhausted --budget-usd USD`",
     "failed_by_operator": "ask the operator who failed it",
     "expired": f"{_RETRY} with a longer deadline or more workers",
     "cancelled": f"if it is still wanted, {_RETRY}",

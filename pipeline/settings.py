@@ -135,6 +135,12 @@ class Profile(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_called(self) -> Self:
+        reaches_a_model = self.model or self.base_url or self.api_key or self.prices
+        if reaches_a_model and "summarizer" not in self.model_fields_set:
+            raise ValueError(
+                'says how a model is reached, but not summarizer = "openai_chat": '
+                "is it all of the profile, and its name the same everywhere?"
+            )
         if self.summarizer != "openai_chat":
             return self
         if self.model is None:
@@ -251,6 +257,9 @@ class Settings(BaseSettings):
         return self.schedules[name]
 
 
+_PLACE: Final = re.compile(r"at line \d+, column \d+|at end of document")
+
+
 def load() -> Settings:
     """Read the settings. Raises InvalidRequest that names each wrong field, never its value."""
     try:
@@ -259,8 +268,11 @@ def load() -> Settings:
         raise InvalidRequest([_problem(fault) for fault in error.errors()]) from None
     except SettingsError as error:
         raise InvalidRequest([Problem("settings", f"{error}: write JSON")]) from None
-    except (TOMLDecodeError, UnicodeDecodeError):
-        raise InvalidRequest([Problem(CONFIG_FILE, "not valid TOML in UTF-8: correct it")]) from None
+    except (TOMLDecodeError, UnicodeDecodeError) as error:
+        # The rest of what it says may quote a value.
+        place = _PLACE.search(str(error))
+        where = f" {place[0]}" if place else ""
+        raise InvalidRequest([Problem(CONFIG_FILE, f"not valid TOML in UTF-8{where}: correct it")]) from None
     except OSError as error:
         raise InvalidRequest([Problem(CONFIG_FILE, f"cannot be read: {error.strerror}")]) from None
 

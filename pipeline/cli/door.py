@@ -63,6 +63,9 @@ def working_stack(settings: Settings) -> Urls:
         return Urls(**given)
     running = urls_of(settings)
     if running is None:
-        raise StackError("no stack is up to take it: `callfold up`, or set DATABASE_URL, BROKER_URL and RESULT_URL")
+        raise StackError(
+            "no stack is up to take it: `callfold up`, or set DATABASE_URL, BROKER_URL and RESULT_URL; "
+            "`run`, and `retry` with --out, need none"
+        )
     running.check_agree_with(given)
     return running

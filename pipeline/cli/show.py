@@ -108,6 +108,8 @@ def _print_attempt(attempt: Attempt) -> None:
     where = f"{attempt.worker}{' alone' if attempt.alone else ''}"
     screen.line()
     screen.line(f"attempt {attempt.number} on {where} at {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC: {ended}{free}")
+    if attempt.error_detail:
+        screen.line(f"    {attempt.error_detail}")
     if attempt.calls:
         headings = ("call", "step", "covers", "code", "tokens in", "cached", "out", "USD", "seconds", "request")
         screen.table(headings, (_call(call, is_over=attempt.ended_at is not None) for call in attempt.calls))

@@ -22,8 +22,8 @@ _SCHEMA: Final[dict[str, Any]] = {
     "required": ["works"],
     "additionalProperties": False,
 }
-#: The server took the request; that so small an answer came to nothing says nothing of the profile.
-_TAKEN: Final = frozenset({"output_truncated", "output_empty", "model_refusal"})
+#: The server took the request and a model answered; that it would not say so little says nothing of the profile.
+_TAKEN: Final = frozenset({"model_refusal"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _words(asked: str) -> tuple[dict[str, str], ...]:
     return ({"role": "system", "content": "You check a connection."}, {"role": "user", "content": asked})
 
 
-def _to_do(name: str, profile: Profile, step: str, call: CallReport) -> str:
+def _to_do(name: str, profile: Profile, step: str, call: CallReport) -> str:  # noqa: C901 - a table of clauses
     address = profile.address or "OPENAI_BASE_URL, or its absence,"
     match call.condition:
         case "provider_bad_request" | "provider_rejected" | "output_schema_invalid" if step == "actions":
@@ -102,11 +102,13 @@ def _to_do(name: str, profile: Profile, step: str, call: CallReport) -> str:
         case "model_not_found":
             return f"is {profile.model} a model there, and {address} the root of its API, such as https://host/v1?"
         case "provider_quota_exhausted":
-            return "raise the quota or pay, then `callfold resume` the profile"
+            return f"raise the quota or pay, then `callfold resume {name}`"
         case "provider_unreachable" | "provider_connection" | "provider_malformed_response":
             return f"is {address} right, with its port and path, and the server up?"
         case "input_too_large" | "context_too_long":
             return "lower context_tokens and output_tokens to what the model has"
+        case "output_empty" | "output_truncated":
+            return "a model that thinks may have thought up to its cap: raise output_tokens, or take another model"
         case "provider_timeout" | "deadline_exceeded":
             return "the server was reached and is slow: see to it, or raise idle_seconds and call_seconds"
         case _:

@@ -18,11 +18,12 @@ from pipeline.domain.documents import DocumentFields, Transcript, Turn
 from pipeline.domain.groups import MergeGroup
 from pipeline.domain.results import Summary, Usage
 from pipeline.domain.verify_quotes import verify_quotes
-from pipeline.errors import GivenBack, ItemFailure
+from pipeline.errors import GivenBack, ItemFailure, NotFound
 from pipeline.ledger import texts
 from pipeline.ledger.attempts import Call
 from pipeline.ledger.items import Outcome, Started
 from pipeline.ledger.texts import StoredText
+from pipeline.settings import Profile
 from pipeline.stages.attempt import LedgerAttempt
 from pipeline.stages.bench import Bench
 from pipeline.summarizers.port import UNKNOWN, SummaryRequest
@@ -72,7 +73,7 @@ def work(bench: Bench, started: Started) -> Work:
 
 
 def _summarize(bench: Bench, started: Started, work: Work) -> None:
-    profile = bench.settings.profile(started.profile)
+    profile = _profile(bench, started)
     transcript = Transcript(turns=_TURNS.validate_json(started.turns))
     fields = _fields(started)
     tokens = within_limit(transcript, profile, bench.settings.vocabularies)
@@ -91,6 +92,15 @@ def _summarize(bench: Bench, started: Started, work: Work) -> None:
 
     found = verify_quotes(summary.actions, fields, transcript, lookup)
     work.result = _result(summary, to_json(found).decode())
+
+
+def _profile(bench: Bench, started: Started) -> Profile:
+    """The job's profile as this worker knows it; one that it does not know shuts the gate, and no document is lost."""
+    try:
+        return bench.settings.profile(started.profile)
+    except NotFound:
+        detail = f"a worker does not know the profile {started.profile!r}: give it its settings and start it again"
+        raise ItemFailure("provider_auth", detail) from None
 
 
 def _result(summary: Summary, actions: str) -> Outcome:

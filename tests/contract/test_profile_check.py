@@ -119,12 +119,15 @@ def test_an_address_where_nobody_listens_is_named():
     assert "hunter2" not in found.to_do
 
 
-def test_an_answer_that_is_cut_by_the_cap_shows_that_the_profile_is_taken():
+@pytest.mark.parametrize("said", ["...", ""])
+def test_an_answer_that_is_cut_or_empty_is_no_answer(said):
     def thinking(asked):
-        return answer(asked) if asked.is_structured else [*whole("...")[:1], {"finish": "length"}, {"done": True}]
+        end = {"finish": "length" if said else "stop"}
+        return answer(asked) if asked.is_structured else [*whole(said)[:1], end, {"done": True}]
 
     found, _ = checked(thinking)
-    assert found.ok
+    assert not found.ok
+    assert "raise output_tokens" in found.to_do
 
 
 def test_a_profile_without_a_provider_is_made_and_not_called():

@@ -125,3 +125,16 @@ def test_the_attempt_of_a_start_that_a_person_waited_for_ends_with_its_document(
         failing.result(30)
     assert rows(ledger, "SELECT attempt_id, outcome FROM attempts") == [(started.attempt_id, "lost")]
     check(ledger, job_id)
+
+
+def test_a_worker_that_does_not_know_the_jobs_profile_shuts_its_gate_and_loses_no_document(ledger, bench):
+    job_id = new_job(ledger, ["fresh"], concurrency=1)
+    with ledger.transaction() as tx:
+        tx.exec_driver_sql("UPDATE jobs SET profile = 'unknown-here' WHERE job_id = %s", (job_id,))
+    (first,) = released(ledger)
+    process(bench(), first)
+    waiting = item(ledger, job_id)
+    assert (waiting.state, waiting.charged) == ("pending", 0)
+    assert rows(ledger, "SELECT opened_for FROM gates WHERE profile = 'unknown-here'") == [("provider_auth",)]
+    (detail,) = rows(ledger, "SELECT error_detail FROM attempts")[0]
+    assert "does not know the profile 'unknown-here'" in detail

@@ -336,7 +336,25 @@ def test_profiles_whose_names_differ_in_case_alone_are_refused(tmp_path, monkeyp
     monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__API_KEY", "sk-hunter2")
     result = call("profiles")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert result.stderr.startswith("callfold: profiles: two names differ in case alone: ")
+    assert result.stderr.startswith("callfold: profiles.nightly: says how a model is reached, but not summarizer = ")
+    monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__SUMMARIZER", "openai_chat")
+    monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__MODEL", "m")
+    assert call("profiles").stderr.startswith("callfold: profiles: two names differ in case alone: ")
+
+
+def test_a_key_alone_in_the_environment_makes_no_profile_that_calls_nobody(monkeypatch):
+    monkeypatch.setenv("CALLFOLD_PROFILES__NIGHTLY__API_KEY", "sk-hunter2")
+    result = call("profiles", "check", "nightly")
+    assert result.exit_code == 2
+    assert "profiles.nightly" in result.stderr
+    assert "hunter2" not in result.stderr
+
+
+def test_broken_toml_is_named_with_its_place(tmp_path):
+    (tmp_path / "callfold.toml").write_text("[profiles.nightly]\nsummarizer = openai_chat\n")
+    result = call("profiles")
+    assert result.exit_code == 2
+    assert "callfold.toml: not valid TOML in UTF-8 at line 2, column 14: correct it" in result.stderr
 
 
 def test_an_estimate_needs_no_ledger_and_makes_none(tmp_path):

@@ -21,7 +21,7 @@ def document(**fields):
 
 
 def settings(tmp_path, **profile):
-    return Settings(data_dir=tmp_path / "data", profiles={"fast": Profile(**profile)})
+    return Settings(data_dir=tmp_path / "data", profiles={"fast": Profile(**{"summarizer": "extractive"} | profile)})
 
 
 class Calling:
