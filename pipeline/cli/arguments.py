@@ -1,5 +1,8 @@
 """The arguments that several commands share."""
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,13 +60,13 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with 4 when a docum
 
 def options(
     *,
-    concurrency: int | None = None,
-    require: str | None = None,
-    profile: str | None = None,
-    deadline: int | None = None,
-    language: str | None = None,
-    budget_tokens: int | None = None,
-    budget_usd: float | None = None,
+    concurrency: Concurrency = None,
+    require: Require = None,
+    profile: ProfileName = None,
+    deadline: Deadline = None,
+    language: Language = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
 ) -> dict[str, str | int | float]:
     """The job's options as given: what was not given is not part of the request's digest."""
     given: dict[str, Any] = {
@@ -76,3 +79,20 @@ def options(
         "budget_usd": budget_usd,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with all of a job's options on its command line; it gets them as `options`, as given."""
+    asked = signature(options, eval_str=True).parameters
+    own = signature(command, eval_str=True).parameters
+
+    @wraps(command)
+    def asking(**given: Any) -> None:
+        command(options=options(**{name: given.pop(name) for name in asked}), **given)
+
+    parameters = [one for name in own for one in (asked.values() if name == "options" else [own[name]])]
+    asking.__signature__ = Signature(  # type: ignore[attr-defined]  # what Typer reads
+        [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    )
+    asking.__annotations__ = {one.name: one.annotation for one in parameters}
+    return asking

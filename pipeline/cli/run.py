@@ -12,32 +12,18 @@ from pipeline.stages.submit import Submitted, submit
 from pipeline.transcripts.batch import read_paths
 
 
+@arguments.with_options
 def run(
     paths: arguments.Paths,
+    options: dict[str, str | int | float],
     out: arguments.Out = Path("out"),
-    concurrency: arguments.Concurrency = None,
-    require: arguments.Require = None,
     account: arguments.Account = None,
     key: arguments.Key = None,
-    profile: arguments.ProfileName = None,
-    deadline: arguments.Deadline = None,
-    language: arguments.Language = None,
-    budget_tokens: arguments.BudgetTokens = None,
-    budget_usd: arguments.BudgetUsd = None,
     strict: arguments.Strict = False,
     as_json: arguments.Json = False,
 ) -> None:
     """Run a job to its end and copy its bundle to --out. Interrupted and run again, it continues the same job."""
     settings = door.settings()
-    options = arguments.options(
-        concurrency=concurrency,
-        require=require,
-        profile=profile,
-        deadline=deadline,
-        language=language,
-        budget_tokens=budget_tokens,
-        budget_usd=budget_usd,
-    )
     asked = job_options.parse(options)
     job_options.check_budget(asked, settings.profile(asked.profile))
     _check_apart(out, paths)

@@ -7,31 +7,17 @@ from pipeline.stages.submit import submit as submit_stage
 from pipeline.transcripts.batch import read_paths
 
 
+@arguments.with_options
 def submit(
     paths: arguments.Paths,
-    concurrency: arguments.Concurrency = None,
-    require: arguments.Require = None,
+    options: dict[str, str | int | float],
     account: arguments.Account = None,
     key: arguments.Key = None,
-    profile: arguments.ProfileName = None,
-    deadline: arguments.Deadline = None,
-    language: arguments.Language = None,
-    budget_tokens: arguments.BudgetTokens = None,
-    budget_usd: arguments.BudgetUsd = None,
     as_json: arguments.Json = False,
 ) -> None:
     """Store a job and leave it to the workers of a stack that is up."""
     settings = door.settings()
     urls = door.working_stack(settings)
-    options = arguments.options(
-        concurrency=concurrency,
-        require=require,
-        profile=profile,
-        deadline=deadline,
-        language=language,
-        budget_tokens=budget_tokens,
-        budget_usd=budget_usd,
-    )
     job = submit_stage(Ledger(urls.database), settings, read_paths(paths, account), options, key)
     if job.created:
         dispatch.send(urls, [Admit(job.job_id)])

@@ -3,6 +3,7 @@
 `AMQP_URL` names a RabbitMQ vhost that the tests may use for themselves: what runs on each broker also runs there.
 """
 
+import json
 import os
 import tempfile
 from fcntl import LOCK_EX, flock
@@ -88,6 +89,18 @@ def open_desk(crew, servers, _ledger):
     yield opened
     for desk in desks:
         desk.close()
+
+
+@pytest.fixture
+def model_desk(crew, open_desk, server):
+    """A desk whose workers have a profile `model`, which asks the module's own `server`."""
+    asked = {"summarizer": "openai_chat", "model": "asked-model", "api_key": "the-key", "base_url": server.url}
+    profiles = {"model": asked | {"prices": {"input": 1.0, "output": 4.0}}}
+    crew.work(env={"CALLFOLD_PROFILES": json.dumps(profiles)})
+    desk = open_desk()
+    desk.know(profiles)
+    yield desk
+    crew.dismiss()
 
 
 @pytest.fixture

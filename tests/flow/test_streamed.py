@@ -1,6 +1,5 @@
 """A model's text is streamed into the ledger: kill -9 in the middle of it, and only the rest is paid again."""
 
-import json
 from itertools import count
 
 import pytest
@@ -9,18 +8,11 @@ from scripted import call
 
 from benchmarks.model_server import answer, serving, whole
 from pipeline.ledger import checkpoints, costs
-from pipeline.settings import Profile
 
 SAID = "I will send you the revised quote by Friday."
 #: Forty sentences of four-letter pieces: each piece is a token.
 TEXT = " ".join(f"This is what was said in part {number:02} of the long call that we had." for number in range(40))
 PIECES = -(-len(TEXT) // 4)
-PROFILE = {
-    "summarizer": "openai_chat",
-    "model": "asked-model",
-    "api_key": "the-key",
-    "prices": {"input": 1.0, "output": 4.0},
-}
 
 
 class Provider:
@@ -47,31 +39,21 @@ def server():
         yield started
 
 
-@pytest.fixture
-def desk(crew, open_desk, server):
-    profiles = {"model": {**PROFILE, "base_url": server.url}}
-    crew.work(env={"CALLFOLD_PROFILES": json.dumps(profiles)})
-    desk = open_desk()
-    desk.know(profiles)
-    yield desk
-    crew.dismiss()
-
-
 def kept(desk, job_id):
     with desk.ledger.statement() as tx:
         return [one.text for one in checkpoints.of_item(tx, job_id, 0) if one.step == "summary"]
 
 
-def test_of_a_text_whose_process_was_killed_only_the_rest_is_asked_for_again(crew, desk, server):
-    job_id = desk.submit([call("long", SAID)], profile="model")
+def test_of_a_text_whose_process_was_killed_only_the_rest_is_asked_for_again(crew, model_desk, server):
+    job_id = model_desk.submit([call("long", SAID)], profile="model")
     # The second checkpoint: what came since the first would be lost without it.
-    first = wait_for(lambda: kept(desk, job_id))
-    wait_for(lambda: kept(desk, job_id) != first)
+    first = wait_for(lambda: kept(model_desk, job_id))
+    wait_for(lambda: kept(model_desk, job_id) != first)
     crew.process.kill()
-    (text,) = kept(desk, job_id)
+    (text,) = kept(model_desk, job_id)
     assert TEXT.startswith(text)
     assert text.endswith(".")
-    bundle = desk.bundle(job_id, seconds=60, meanwhile=crew.tend)
+    bundle = model_desk.bundle(job_id, seconds=60, meanwhile=crew.tend)
     assert (bundle.rows[0]["summary"], bundle.rows[0]["attempt_count"]) == (TEXT, 2)
 
     killed, rest = [asked for asked in server.asked if not asked.is_structured]
@@ -81,22 +63,22 @@ def test_of_a_text_whose_process_was_killed_only_the_rest_is_asked_for_again(cre
     # Paid: one pass, and at most what came after the last checkpoint (a piece may be cut by it).
     assert killed.pieces + rest.pieces <= PIECES + -(-(len(killed.text) - len(text)) // 4) + 1
 
-    with desk.ledger.statement() as tx:
-        found = {one.cause: one for one in costs.by_cause(tx, job_id, Profile(**PROFILE).prices)}
+    with model_desk.ledger.statement() as tx:
+        found = {one.cause: one for one in costs.by_cause(tx, job_id, model_desk.settings.profile("model").prices)}
         assert checkpoints.of_item(tx, job_id, 0) == []
     assert set(found) == {"useful", "retried", "lost"}
     assert found["retried"].input_tokens == len(rest.words) // 4
     assert (found["useful"].calls, found["lost"].calls, found["lost"].unknown_calls) == (2, 1, 1)
     assert found["lost"].unknown_tokens > found["retried"].input_tokens - len(text) // 4
-    assert desk.job(job_id).usage.unknown_calls == 1
+    assert model_desk.job(job_id).usage.unknown_calls == 1
 
 
-def test_a_text_goes_on_and_is_paid_once_while_postgresql_is_away(crew, desk, server):
-    job_id = desk.submit([call("long", SAID)], profile="model")
-    wait_for(lambda: kept(desk, job_id))
-    with desk.without_postgresql():
+def test_a_text_goes_on_and_is_paid_once_while_postgresql_is_away(crew, model_desk, server):
+    job_id = model_desk.submit([call("long", SAID)], profile="model")
+    wait_for(lambda: kept(model_desk, job_id))
+    with model_desk.without_postgresql():
         wait_for(lambda: "keeper.not_kept" in crew.process.log.read_text())
         wait_for(lambda: server.asked[0].ended)
-    bundle = desk.bundle(job_id, seconds=60, meanwhile=crew.tend)
+    bundle = model_desk.bundle(job_id, seconds=60, meanwhile=crew.tend)
     assert (bundle.rows[0]["summary"], bundle.rows[0]["attempt_count"]) == (TEXT, 1)
     assert [asked.is_structured for asked in server.asked] == [False, True]
