@@ -32,7 +32,7 @@ WAIT = """
 SELECT extract(epoch FROM items.available_at - attempts.ended_at)::float8 FROM items JOIN attempts USING (attempt_id)
  WHERE items.job_id = %s AND items.available_at IS NOT NULL
 """
-PRICED = Profile(prices=Prices(input=1.0, output=10.0))
+PRICED = Profile(summarizer="openai_chat", model="m", prices=Prices(input=1.0, output=10.0))
 
 
 @pytest.fixture
