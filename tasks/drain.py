@@ -16,7 +16,7 @@ from celery.concurrency.thread import TaskPool
 from celery.worker import state
 
 from pipeline.settings import load
-from tasks.worker import hung, hurry
+from tasks.worker import end, hung, hurry
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +48,7 @@ class DrainStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no
 
     def stop(self, worker: Any) -> None:
         """The worker consumes no more; its pool stops next."""
+        end()
         impatient = threading.Timer(self._hurry_after, hurry)
         impatient.daemon = True
         impatient.start()

@@ -19,8 +19,8 @@ from tasks.live import Live
 
 _lock = threading.Lock()
 _bench: Bench | None = None
-#: One byte that a worker shares with the children it forks: not zero once they have to end.
-_hurry = mmap.mmap(-1, 1)
+#: A byte that a worker shares with the children it forks: 1 once it ends, 2 once all of them have to.
+_end = mmap.mmap(-1, 1)
 
 
 def bench() -> Bench:
@@ -45,9 +45,14 @@ def hung() -> int:
     return _bench.leases.hung() if _bench is not None else 0
 
 
+def end() -> None:
+    """Let this process and its children begin no other call: a long document goes on elsewhere."""
+    _end[0] = max(_end[0], 1)
+
+
 def hurry() -> None:
     """Let this process and its children wait for PostgreSQL no longer: they have to end."""
-    _hurry[0] = 1
+    _end[0] = 2
 
 
 def name() -> str:
@@ -67,7 +72,8 @@ def _make() -> Bench:
         Summarizers(settings),
         name(),
         show=_live(settings),
-        hurried=lambda: _hurry[0] == 1,
+        ending=lambda: _end[0] > 0,
+        hurried=lambda: _end[0] > 1,
     )
 
 

@@ -43,8 +43,9 @@ class Kept(NamedTuple):
     checkpoint: Checkpoint
 
 
-# As `lifecycle.apply` with Progress. The item's row is locked before the checkpoint's, here and wherever an item is
-# made final, and nothing else is waited for while it is held.
+# As `lifecycle.apply` with Progress. An attempt whose lease was lost works on, and what it writes is of use to the next
+# one; it moves no progress, and its draft never takes the place of a whole text. The item's row is locked before the
+# checkpoint's, here and wherever an item is made final, and nothing else is waited for while it is held.
 _KEEP = """
 WITH given AS (
     SELECT * FROM unnest(%s::uuid[], %s::int[], %s::uuid[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[],
@@ -52,15 +53,16 @@ WITH given AS (
                AS row (job_id, position, attempt_id, progress, cursor, step, chunk, input_sha256, prompt_version,
                        model, parameters, seed, text, done)
 ), held AS MATERIALIZED (
-    SELECT given.*, jobs.workspace
+    SELECT given.*, jobs.workspace, items.suspect
       FROM given JOIN items USING (job_id, position, attempt_id) JOIN jobs USING (job_id)
-     WHERE items.state = 'running' AND jobs.expires_at > clock_timestamp()
-       AND items.progress <= given.progress AND items.cursor <= given.cursor
-       AND (items.progress, items.cursor) <> (given.progress, given.cursor)
+     WHERE jobs.expires_at > clock_timestamp()
+       AND (items.suspect
+            OR items.state = 'running' AND items.progress <= given.progress AND items.cursor <= given.cursor
+               AND (items.progress, items.cursor) <> (given.progress, given.cursor))
        FOR UPDATE OF items {wait}
 ), moved AS (
     UPDATE items SET version = items.version + 1, progress = held.progress, cursor = held.cursor
-      FROM held WHERE items.job_id = held.job_id AND items.position = held.position
+      FROM held WHERE items.job_id = held.job_id AND items.position = held.position AND NOT held.suspect
 )
 INSERT INTO checkpoints (job_id, position, step, chunk, workspace, input_sha256, prompt_version, model, parameters,
                          seed, text, done)
@@ -70,6 +72,9 @@ ON CONFLICT (job_id, position, step, chunk) DO UPDATE
    SET input_sha256 = excluded.input_sha256, prompt_version = excluded.prompt_version, model = excluded.model,
        parameters = excluded.parameters, seed = excluded.seed, text = excluded.text, done = excluded.done,
        updated_at = clock_timestamp()
+ WHERE NOT checkpoints.done OR excluded.done
+    OR EXISTS (SELECT 1 FROM held
+                WHERE (held.job_id, held.position) = (excluded.job_id, excluded.position) AND NOT held.suspect)
 RETURNING job_id, position
 """
 _KEEP_ONE, _KEEP_MANY = _KEEP.format(wait=""), _KEEP.format(wait="SKIP LOCKED")

@@ -44,6 +44,7 @@ class LedgerAttempt:
         self._bench, self._started, self._profile, self._tokens = bench, started, profile, tokens
         self._began = monotonic()
         self._ends = self._began + started.seconds
+        self._expires = self._began + (started.expires_at - started.started_at).total_seconds()
         self._pen = Pen(started.job_id, started.position, started.attempt_id)
         self._texts: dict[tuple[Step, Origin], Manuscript] = {}
         self._recorded = 0
@@ -59,7 +60,9 @@ class LedgerAttempt:
         if demand is not None:
             self._open(call)
         sent = monotonic()
-        report = CallReport(call.sequence, min(self._ends, sent + self._profile.call_seconds))
+        # What would come after the job's deadline is nobody's, and would be paid for.
+        ends = self._ends if demand is None else min(self._ends, self._expires)
+        report = CallReport(call.sequence, min(ends, sent + self._profile.call_seconds))
         code: str | None = "internal_error"
         try:
             yield report
@@ -118,6 +121,8 @@ class LedgerAttempt:
 
         The next attempt goes on where this one ends.
         """
+        if self._bench.ending():
+            raise GivenBack("its worker ends")
         left = self._ends - monotonic()
         if self.calls and left < min(self._profile.call_seconds, self._started.seconds / 2):
             raise GivenBack("the attempt's time does not hold another call")

@@ -25,6 +25,8 @@ class Bench:
     summarizer: Callable[[str], Summarizer]
     worker: str
     show: Show = lambda *_: None
+    #: Whether this process ends: what it does may be finished, nothing is begun.
+    ending: Callable[[], bool] = lambda: False
     #: Whether this process has to end now.
     hurried: Callable[[], bool] = lambda: False
 

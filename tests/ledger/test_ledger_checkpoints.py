@@ -16,6 +16,7 @@ from pipeline.ledger.items import Held, Outcome
 from pipeline.stages import keeper as keeping
 from pipeline.stages.admit import admit
 from pipeline.stages.keeper import Keeper, Manuscript, Pen
+from pipeline.stages.process import process
 from pipeline.stages.reconcile import ORPHAN_SECONDS, reconcile
 from pipeline.summarizers.port import Demand, Origin, Step
 
@@ -257,6 +258,48 @@ def test_an_attempt_that_was_overtaken_keeps_nothing_and_goes_on(ledger, setting
         (2, "succeeded"),
     ]
     check(ledger, job_id)
+
+
+def test_an_attempt_that_lost_its_lease_and_works_on_leaves_its_whole_text_to_the_next(ledger):
+    """It is paid for, and the document may wait for minutes until another attempt begins."""
+    job_id = new_job(ledger, ["suspect"])
+    text = manuscript(held(ledger, job_id))
+    draft = text.draft()
+    text.finish(50)
+    assert keep_whole(ledger, text.draft()) == 1
+    with ledger.statement() as tx:
+        assert checkpoints.keep(tx, [draft]) == set(), "a draft that comes late"
+    assert kept(ledger, job_id) == [(TWO + " ", True)]
+    assert (item(ledger, job_id).progress, item(ledger, job_id).state) == (0, "pending")
+    check(ledger, job_id)
+
+
+def test_a_worker_that_ends_begins_no_other_call_and_hands_the_document_back(ledger, settings, bench):
+    job_id = submitted(ledger, settings, 1)
+    steps = []
+
+    def two_calls(_request, attempt):
+        for number in (1, 2):
+            with attempt.call(Step("map", number), Demand(1, 1)):
+                steps.append(number)
+
+    ending = replace(bench(summarizer=Does(two_calls)), ending=lambda: bool(steps))
+    process(ending, admit(ledger, job_id).released[0])
+    waiting = item(ledger, job_id)
+    assert (steps, waiting.attempt_count, waiting.charged) == ([1], 1, 0)
+    assert waiting.state == "released", "to whoever consumes its message"
+
+
+def test_no_call_lasts_past_the_jobs_deadline(ledger, settings, bench):
+    job_id = submitted(ledger, settings, 1, deadline_seconds=100)
+    left = []
+
+    def one_call(_request, attempt):
+        with attempt.call(STEP, Demand(1, 1)) as call:
+            left.append(call.seconds)
+
+    work_off(bench(summarizer=Does(one_call)), admit(ledger, job_id).released[0])
+    assert 0 < left[0] <= 100
 
 
 @pytest.fixture
