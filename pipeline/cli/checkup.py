@@ -98,7 +98,7 @@ def _untold(health: LedgerHealth) -> Iterator[Finding]:
 #: What opened a breaker, and what a person can do about it.
 _TO_MEND: Final = {
     "quota_exhausted": "raise the provider's quota",
-    "provider_auth": "`callfold profiles check` says what is wrong: correct it where the workers run, start them again",
+    "provider_auth": "correct key, address or model (`callfold profiles check`) where workers run, start them again",
     "provider_unavailable": "see whether the provider is down",
     "provider_rejected": "look at the rejected documents with `callfold show JOB`",
 }
