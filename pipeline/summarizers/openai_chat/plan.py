@@ -147,7 +147,7 @@ class Learned:
 def task(name: str, room: Room, language: str) -> str:
     """What a step asks for."""
     words = max(40, room.cap // _TOKENS_A_WORD)
-    return template(name).safe_substitute(language=language, words=words)
+    return template(name).substitute(language=language, words=words)
 
 
 def planned(

@@ -149,14 +149,14 @@ class _Steps:
         writing = self._attempt.writing(step, self._origin(order, facts, words))
 
         def ask(cap: int, problem: str | None) -> tuple[ProposedAction, ...]:
-            def check(heard: str) -> None:
-                parse_actions(heard, self._owners, strict=problem is None)
+            def valid(heard: str) -> tuple[str, tuple[ProposedAction, ...]]:
+                return heard, parse_actions(heard, self._owners, strict=problem is None)
 
             messages = self._briefing.messages(order, facts, words, problem)
-            heard = self._ask(step, Question(messages, cap, SCHEMA), writing, check)
+            heard, found = self._ask(step, Question(messages, cap, SCHEMA), writing, valid)
             writing.restart()
             writing.add(heard)
-            return parse_actions(heard, self._owners, strict=False)
+            return found
 
         found = self._stored(writing)
         if found is None:
@@ -179,10 +179,10 @@ class _Steps:
         step: Step,
         question: Question,
         writing: Writing,
-        check: Callable[[str], None],
+        check: Callable[[str], _Answer],
         hear: Callable[[str], None] = ignore,
-    ) -> str:
-        """One call; a failed check of its answer is the call's failure.
+    ) -> _Answer:
+        """One call: what `check` makes of its answer; a failed check is the call's failure.
 
         What broke off is left in `writing`, to be gone on with; of an answer that ended and is no good nothing is.
         """
@@ -191,8 +191,7 @@ class _Steps:
         self.asked = demand.input_tokens + demand.output_tokens
         with self._attempt.call(step, demand) as call:
             try:
-                answer = self._model.ask(question, call, hear)
-                check(answer)
+                answer = check(self._model.ask(question, call, hear))
             except ItemFailure as failed:
                 call.condition = failed.condition
                 is_garbled = failed.condition == "provider_malformed_response" and writing.text != before
