@@ -1,6 +1,6 @@
 """A file's bytes -> a Reading, or one named reason why not. The content decides, never the file's name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pipeline.domain.documents import Transcript, Warning
@@ -22,22 +22,25 @@ class Reading:
     format: str
 
 
-def read(data: bytes) -> Reading:
-    """Read one transcript.
+def read(data: bytes, names: Mapping[str, str] | None = None) -> Reading:
+    """Read one transcript. `names`: those of speakers whom the file knows by ids only.
 
-    Raises ItemFailure: unreadable_input (not text, too large), empty_input (nobody says a word).
+    Raises ItemFailure: unreadable_input (not text, too large, of no known shape), not_a_call (a chat, a summary),
+    empty_input (nobody says a word), too_short (nothing in it could be quoted).
     """
     if len(data) > MAX_BYTES:
         raise too_large()
     if not data.strip():
         raise nobody_speaks()
-    source = Source(data)
+    source = Source(data, names or {})
     chosen = next(form for form in FORMATS if form.recognises(source))
-    turns, doubts = chosen.parse(source)
-    transcript = Transcript(turns=tuple(turns))
+    parsed = chosen.parse(source)
+    if parsed.instead:
+        raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
+    transcript = Transcript(turns=tuple(parsed.turns))
     if transcript.is_blank():
         raise nobody_speaks()
-    return Reading(transcript, (*_losses(source), *doubts), chosen.NAME)
+    return Reading(transcript, (*_losses(source), *parsed.warnings), chosen.NAME)
 
 
 def too_large() -> ItemFailure:

@@ -15,8 +15,12 @@ _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 def problems(error: ValidationError, place: str) -> Iterator[Problem]:
     """One Problem for each rule that was broken, at `place` and the field."""
     for fault in error.errors(include_url=False, include_context=False):
-        field = ".".join(_shown(part) for part in fault["loc"])
-        yield Problem(f"{place} {field}".rstrip(), _rule(fault["type"], fault["msg"], fault["input"]))
+        yield Problem(f"{place} {field_of(fault['loc'])}".rstrip(), _rule(fault["type"], fault["msg"], fault["input"]))
+
+
+def field_of(path: tuple[str | int, ...]) -> str:
+    """A field's path in words that are ours or the format's, never somebody's."""
+    return ".".join(_shown(part) for part in path)
 
 
 def _rule(kind: str, message: str, given: Any) -> str:

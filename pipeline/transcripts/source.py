@@ -1,13 +1,14 @@
 """What a reader of one format gets, and what it gives back."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
 from pipeline.transcripts.decoding import Decoded, decode
+from pipeline.transcripts.json_text import value_of
 
 #: A day of speech has about 20,000 turns; more than this is not a call, and would fill the memory.
 MAX_TURNS = 200_000
@@ -17,9 +18,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of one file. A format that is text looks at `text`, one that is not at `data`."""
+    """The bytes of one file. A format that is JSON looks at `json`, other text at `text`, the rest at `data`."""
 
     data: bytes
+    #: Names of the speakers whom the file knows by ids only, from a file beside it.
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -32,12 +35,32 @@ class Source:
         text = self.decoded.text
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
+    @cached_property
+    def json(self) -> Any:
+        """The object or list that the text is in JSON, else None.
+
+        Raises ItemFailure(unreadable_input) where it begins as JSON and cannot be read.
+        """
+        return value_of(self.text)
+
+    def at(self, *path: str | int) -> Any:
+        """The JSON value at a path of keys and places in lists; None where there is none."""
+        value = self.json
+        for step in path:
+            if isinstance(step, str):
+                value = value.get(step) if isinstance(value, dict) else None
+            else:
+                value = value[step] if isinstance(value, list) and step < len(value) else None
+        return value
+
 
 class Parsed(NamedTuple):
     """The turns in the source's order, and what a reader of the row should know about them."""
 
     turns: list[Turn]
     warnings: tuple[Warning, ...] = ()
+    #: What it is instead of a call ("a chat"), where it is none.
+    instead: str | None = None
 
 
 class Format(Protocol):

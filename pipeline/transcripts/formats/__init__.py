@@ -1,0 +1,17 @@
+"""The formats that Callfold reads, the most telling first. A new one is a module here and a line in this table.
+
+The last of each kind takes what no other one knows: `unknown_json` refuses it by name, `plain` reads it.
+"""
+
+from pipeline.transcripts.formats import deepgram, plain, srt, unknown_json, vtt
+from pipeline.transcripts.source import Format
+
+FORMATS: tuple[Format, ...] = (
+    # JSON, told by its keys
+    deepgram,
+    unknown_json,
+    # text, told by its lines
+    vtt,
+    srt,
+    plain,
+)
