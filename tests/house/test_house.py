@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.cli import programs
 from pipeline.domain import failure, lifecycle
+from pipeline.domain.warnings import WARNINGS
 from pipeline.ledger import schema
 from pipeline.settings import Settings
 from pipeline.summarizers.openai_chat import conditions
@@ -114,6 +115,27 @@ def test_every_condition_of_a_provider_has_a_code_with_a_policy_and_is_met_somew
     table = re.compile(r'^    "\w+": \(', re.MULTILINE)  # where a condition is declared and not met
     written = "".join(table.sub("", path.read_text()) for path in room.glob("*.py"))
     assert {name for name in conditions.CONDITIONS if f'"{name}"' not in written} == set()
+
+
+def warning_codes(path: Path) -> Iterator[ast.expr]:
+    """What a module calls its warnings: `Warning(code=...)`, a cue's `doubt`, and the doubts that a reader counts."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            wanted = "code" if ast.unparse(node.func) == "Warning" else "doubt"
+            yield from (word.value for word in node.keywords if word.arg == wanted)
+        elif isinstance(node, ast.AugAssign) and ast.unparse(node.target).startswith("info.context["):
+            yield from (part.slice for part in ast.walk(node.target) if isinstance(part, ast.Subscript))
+
+
+def test_every_warning_has_its_sentence_in_the_table():
+    named = {code.value for path in modules() for code in warning_codes(path) if isinstance(code, ast.Constant)}
+    assert named >= {"lossy_decoding", "unreadable_timing", "text_outside_cues"}
+    assert named <= set(WARNINGS)
+
+
+def test_the_documents_name_every_warning_with_its_sentence_and_no_other():
+    rows = (REPO / "docs" / "formats.md").read_text().partition("\n## Warnings\n")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", rows, re.MULTILINE)) == WARNINGS
 
 
 def arrows(table: str) -> set[str]:
