@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+from pipeline.errors import ItemFailure
+from pipeline.transcripts.read import read
+
+HELLO = {"speaker": "Rep", "text": " Hello,\nAnna. ", "start": 0.25, "end": 1}
+
+
+def lines(value):
+    turns = read(json.dumps(value).encode()).transcript.turns
+    return [(turn.speaker, turn.start, turn.end, turn.text) for turn in turns]
+
+
+@pytest.mark.parametrize("value", [[HELLO], {"turns": [HELLO]}, {"id": 7, "transcript": [HELLO]}])
+def test_a_list_of_turns_stands_alone_or_under_its_name(value):
+    assert lines(value) == [("Rep", 0.25, 1.0, " Hello,\nAnna. ")]
+
+
+def test_what_was_read_is_written_and_read_the_same():
+    turns = [
+        HELLO,
+        {"text": ""},
+        {"speaker": "A", "text": "So", "start": 9e9, "end": 0.5},
+        {"speaker": " ", "text": "x"},
+    ]
+    first = read(json.dumps({"turns": turns}).encode()).transcript
+    again = read(first.model_dump_json().encode()).transcript
+    assert again == first
+    assert [turn.speaker for turn in again.turns] == ["Rep", None, "A", " "]
+
+
+def test_clock_times_and_numbered_speakers_are_understood():
+    assert lines([{"speaker": 2, "text": "Hi", "start": "01:02", "end": "00:01:03.500"}]) == [
+        ("Speaker 2", 62.0, 63.5, "Hi")
+    ]
+
+
+@pytest.mark.parametrize("time", [-1, "soon", True, 1e300, []])
+def test_a_time_that_is_none_is_counted(time):
+    reading = read(json.dumps([{"text": "Hi", "start": time}]).encode())
+    assert reading.transcript.turns[0].start is None
+    assert [(warning.code, warning.place) for warning in reading.warnings] == [("unreadable_timing", "1 times")]
+
+
+@pytest.mark.parametrize("value", [[], {"turns": []}, {"turns": [{"text": " "}]}])
+def test_no_turns_are_an_empty_input(value):
+    with pytest.raises(ItemFailure, match="empty_input"):
+        lines(value)
+
+
+def test_a_turn_without_text_is_named_by_its_place():
+    with pytest.raises(ItemFailure, match=r"not what Callfold writes at turns\.1\.text"):
+        lines([HELLO, {"speaker": "Anna", "content": "secret"}])
+
+
+@pytest.mark.parametrize("value", [{"turns": 3}, {"turns": ["secret"]}, [{"speaker": {"name": "x"}, "text": "y"}]])
+def test_other_lists_are_no_turns(value):
+    with pytest.raises(ItemFailure, match="unknown shape"):
+        lines(value)
