@@ -3,12 +3,28 @@
 The last of each kind takes what no other one knows: `unknown_json` refuses it by name, `plain` reads it.
 """
 
-from pipeline.transcripts.formats import deepgram, plain, srt, turns, unknown_json, vtt, whisper
+from pipeline.transcripts.formats import (
+    deepgram,
+    fathom_api,
+    fireflies,
+    gong,
+    grain,
+    plain,
+    srt,
+    turns,
+    unknown_json,
+    vtt,
+    whisper,
+)
 from pipeline.transcripts.source import Format
 
 FORMATS: tuple[Format, ...] = (
     # JSON, told by its keys
     deepgram,
+    gong,
+    fireflies,
+    fathom_api,
+    grain,
     whisper,
     turns,
     unknown_json,

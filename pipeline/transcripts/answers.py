@@ -1,0 +1,36 @@
+"""What the answers of recorders' APIs have in common: they should hold one call, and may hold more than its speech.
+
+A summary in a file was written by a model. It is left out with a warning, for nobody should summarise a summary.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pipeline.domain.documents import Turn, Warning
+from pipeline.errors import ItemFailure
+from pipeline.transcripts.source import Parsed, bounded
+
+#: What a file is that holds a model's words and nobody's speech.
+SUMMARY = "a summary that a model wrote"
+
+_T = TypeVar("_T")
+
+
+def only(calls: Sequence[_T]) -> _T:
+    """The one call of an answer. Raises ItemFailure(unreadable_input) where there are several, or none."""
+    if not calls:
+        raise ItemFailure("unreadable_input", "holds no call yet: export it again later")
+    if len(calls) > 1:
+        raise ItemFailure("unreadable_input", f"holds {len(calls)} calls: submit one file per call")
+    return calls[0]
+
+
+def speech(turns: Iterable[Turn], doubts: tuple[Warning, ...], written: Mapping[str, Any]) -> Parsed:
+    """The turns, and a warning for each field of `written`, what models wrote, that holds something."""
+    left_out = tuple(Warning(code="summary_left_out", place=name) for name, value in written.items() if _holds(value))
+    spoken = list(bounded(turns))
+    return Parsed(spoken, (*doubts, *left_out), instead=SUMMARY if left_out and not spoken else None)
+
+
+def _holds(value: Any) -> bool:
+    return any(value.values()) if isinstance(value, dict) else bool(value)
