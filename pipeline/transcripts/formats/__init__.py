@@ -4,6 +4,10 @@ The last of each kind takes what no other one knows: `unknown_json` refuses it b
 """
 
 from pipeline.transcripts.formats import (
+    assemblyai,
+    aws_bda,
+    aws_call_analytics,
+    aws_transcribe,
     deepgram,
     fathom_api,
     fireflies,
@@ -25,6 +29,10 @@ FORMATS: tuple[Format, ...] = (
     fireflies,
     fathom_api,
     grain,
+    assemblyai,
+    aws_transcribe,
+    aws_call_analytics,
+    aws_bda,
     whisper,
     turns,
     unknown_json,

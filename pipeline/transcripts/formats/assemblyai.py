@@ -1,0 +1,73 @@
+"""AssemblyAI's transcript: utterances where speakers were asked for, else words, else the text.
+
+Source: assemblyai.com/docs, GET /v2/transcript/{id}. Times in milliseconds; only `audio_duration` is in seconds.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pipeline.domain.documents import Turn
+from pipeline.errors import ItemFailure
+from pipeline.transcripts import words
+from pipeline.transcripts.answers import speech
+from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.vendor import Label, Many, Milliseconds, Shape, Words, read_as, turn
+
+NAME = "assemblyai"
+
+#: Speaker A of channel 1, where each channel was diarized.
+_OF_A_CHANNEL = re.compile(r"[0-9]{1,2}[A-Z]")
+
+
+class _Spoken(Shape):
+    """A word or an utterance."""
+
+    text: Words = ""
+    start: Milliseconds = None
+    end: Milliseconds = None
+    speaker: Label = None
+
+    @property
+    def label(self) -> str | None:
+        """Who says it."""
+        counted = self.speaker and _OF_A_CHANNEL.fullmatch(self.speaker)
+        return f"Speaker {self.speaker}" if counted else self.speaker
+
+
+class _Transcript(Shape):
+    status: str
+    text: Words = ""
+    utterances: Many[_Spoken] = ()
+    words: Many[_Spoken] = ()
+    summary: Any = None
+    chapters: Any = None
+
+
+def recognises(source: Source) -> bool:
+    """Whether it has the state of a job and the audio that the job is of."""
+    value = source.json
+    return isinstance(value, dict) and value.keys() >= {"id", "status", "audio_url"}
+
+
+def parse(source: Source) -> Parsed:
+    """The most telling of what the transcript holds. Raises ItemFailure(unreadable_input) for a job without one."""
+    transcript, doubts = read_as(_Transcript, source.json, "AssemblyAI")
+    if transcript.status == "error":
+        raise ItemFailure("unreadable_input", "AssemblyAI could not transcribe it: transcribe it again")
+    if transcript.status != "completed":
+        raise ItemFailure("unreadable_input", "AssemblyAI has not finished it: export it again later")
+    written = {"summary": transcript.summary, "chapters": transcript.chapters}
+    return speech(_turns(transcript), doubts, written)
+
+
+def _turns(transcript: _Transcript) -> Iterable[Turn]:
+    if transcript.utterances:
+        return (turn(each.text, each.label, each.start, each.end) for each in transcript.utterances)
+    if transcript.words:
+        return words.turns(_words(transcript.words))
+    return [turn(transcript.text, None, None, None)] if transcript.text else []
+
+
+def _words(spoken: Iterable[_Spoken]) -> Iterator[words.Word]:
+    return (words.Word(each.text, each.label, each.start, each.end) for each in spoken)
