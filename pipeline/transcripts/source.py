@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
 from pipeline.transcripts.decoding import Decoded, decode
+from pipeline.transcripts.docx import Docx, read_docx
 from pipeline.transcripts.json_text import value_of
 
 #: A day of speech has about 20,000 turns; more than this is not a call, and would fill the memory.
@@ -18,16 +19,24 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of one file. A format that is JSON looks at `json`, other text at `text`, the rest at `data`."""
+    """The bytes of one file. A format that is JSON looks at `json`, other text at `text`, tables in Word at `docx`."""
 
     data: bytes
     #: Names of the speakers whom the file knows by ids only, from a file beside it.
     names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
+    def docx(self) -> Docx | None:
+        """The Word document that the bytes are, else None.
+
+        Raises ItemFailure(unreadable_input) where they are another archive, or broken, or larger than any call.
+        """
+        return read_docx(self.data)
+
+    @cached_property
     def decoded(self) -> Decoded:
-        """Raises ItemFailure(unreadable_input) where the bytes are not text."""
-        return decode(self.data)
+        """The text, a Word document's too. Raises ItemFailure(unreadable_input) where the bytes are not text."""
+        return decode(self.data) if self.docx is None else Decoded(self.docx.text, "docx", lossy=False)
 
     @cached_property
     def text(self) -> str:

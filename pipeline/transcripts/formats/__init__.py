@@ -9,6 +9,7 @@ from pipeline.transcripts.formats import (
     aws_call_analytics,
     aws_transcribe,
     deepgram,
+    docx_table,
     fathom_api,
     fireflies,
     gong,
@@ -23,6 +24,8 @@ from pipeline.transcripts.formats import (
 from pipeline.transcripts.source import Format
 
 FORMATS: tuple[Format, ...] = (
+    # Word, told by its tables; other documents are read as the text that they hold
+    docx_table,
     # JSON, told by its keys
     deepgram,
     gong,

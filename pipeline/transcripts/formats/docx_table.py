@@ -1,0 +1,111 @@
+"""A Word document whose speech stands in a table with a heading row: Speaker | Content, with or without times.
+
+Whatever else the document holds (charts of sentiment, detected issues) is somebody's analysis, not speech.
+Source: Amazon's converter of Transcribe output to Word, whose times count hundredths: `0:00:06.31`, and `.4` for 0.04.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.domain.documents import Warning
+from pipeline.transcripts.docx import Table
+from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.vendor import turn
+
+NAME = "docx_table"
+
+_SPEAKER = frozenset({"speaker", "speaker name", "name", "participant", "who"})
+_CONTENT = frozenset({"content", "text", "transcript", "transcription", "utterance", "speech", "dialogue", "words"})
+_START = frozenset({"start", "start time", "time", "timestamp", "time stamp", "timecode", "begin"})
+_END = frozenset({"end", "end time"})
+_TIME = re.compile(r"(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,6}))?")
+
+
+class _Columns(NamedTuple):
+    """Which column of a table holds what; None where none does."""
+
+    content: int
+    speaker: int | None
+    start: int | None
+    end: int | None
+
+
+class _Row(NamedTuple):
+    """What one row says, each part without the blanks around it."""
+
+    content: str
+    speaker: str
+    start: str
+    end: str
+
+
+def recognises(source: Source) -> bool:
+    """Whether a table of the document has a column for the words and one for the speaker or the time."""
+    return source.docx is not None and any(map(_columns, source.docx.tables))
+
+
+def parse(source: Source) -> Parsed:
+    """One turn for each row of such tables, in their order."""
+    blocks = source.docx.blocks if source.docx else []
+    rows = list(bounded(_rows(blocks)))
+    turns = [turn(row.content, row.speaker or None, _seconds(row.start), _seconds(row.end)) for row in rows]
+    times = [time for row in rows for time in (row.start, row.end) if time]
+    left_out = sum(map(_is_left_out, blocks))
+    return Parsed(turns, tuple(_doubts(sum(_seconds(time) is None for time in times), left_out)))
+
+
+def _doubts(unread: int, left_out: int) -> Iterator[Warning]:
+    if unread:
+        yield Warning(code="unreadable_timing", place=f"{unread} times")
+    if left_out:
+        yield Warning(code="notes_left_out", place=f"{left_out} paragraphs and tables")
+
+
+def _rows(blocks: list[str | Table]) -> Iterator[_Row]:
+    for block in blocks:
+        columns = None if isinstance(block, str) else _columns(block)
+        if isinstance(block, str) or columns is None:
+            continue
+        for cells in block.rows[1:]:
+            row = _Row(*(_cell(cells, column) for column in columns))
+            if any(row):
+                yield row
+
+
+def _columns(table: Table) -> _Columns | None:
+    headings = [_heading(cell) for cell in table.rows[0]] if table.rows else []
+    content, speaker, start, end = (_place(headings, names) for names in (_CONTENT, _SPEAKER, _START, _END))
+    if content is None or (speaker is None and start is None):
+        return None
+    return _Columns(content, speaker, start, end)
+
+
+def _heading(cell: str) -> str:
+    return cell[:40].casefold().strip(" \t\n:.*")
+
+
+def _place(headings: list[str], names: frozenset[str]) -> int | None:
+    return next((place for place, heading in enumerate(headings) if heading in names), None)
+
+
+def _cell(cells: tuple[str, ...], column: int | None) -> str:
+    return "" if column is None or column >= len(cells) else cells[column].strip()
+
+
+def _seconds(time: str) -> float | None:
+    parts = _TIME.fullmatch(time)
+    if parts is None:
+        return None
+    hours, minutes, whole, fraction = parts.groups()
+    return round(int(hours or 0) * 3600 + int(minutes) * 60 + int(whole) + _fraction(fraction or "0"), 6)
+
+
+def _fraction(digits: str) -> float:
+    return int(digits) / (100 if len(digits) <= 2 else 10 ** len(digits))
+
+
+def _is_left_out(block: str | Table) -> bool:
+    if isinstance(block, str):
+        return bool(block.strip())
+    return _columns(block) is None and any(cell.strip() for row in block.rows for cell in row)
