@@ -90,5 +90,5 @@ def _count(labels: Iterable[str | None]) -> tuple[Counter[str], int]:
 
 
 def _is_name(label: str) -> bool:
-    """Whether no word begins in lower case, as names do in scripts that have cases."""
-    return not any(word[0].islower() for word in label.split())
+    """Whether no word begins in lower case, as names do in scripts that have cases: "MARY ( whispering )" is one."""
+    return not any(word[0].islower() for word in (_SUFFIX.sub("", label) or label).split())

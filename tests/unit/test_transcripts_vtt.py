@@ -116,3 +116,11 @@ def test_two_people_who_say_one_thing_each_are_known_by_their_cues():
 def test_a_colon_in_a_caption_is_not_a_speaker(label):
     (first, _) = turns(f"00:01.000 --> 00:02.000\n{label}: we go\n\n00:02.000 --> 00:03.000\nand on\n")
     assert (first.speaker, first.text) == (None, f"{label}: we go")
+
+
+def test_how_a_name_is_spoken_does_not_make_it_less_of_a_name():
+    found = turns(
+        "00:01.000 --> 00:02.000\nANNA:\nThe price is final.\n\n00:02.000 --> 00:03.000\nANNA:\nIs it?\n\n"
+        "00:03.000 --> 00:04.000\nBEN ( whispering ):\nI hope so.\n"
+    )
+    assert [turn.speaker for turn in found] == ["ANNA", "ANNA", "BEN ( whispering )"]
