@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ItemFailure
-from pipeline.transcripts.formats import vtt
+from pipeline.transcripts.formats import gong, vtt
 from pipeline.transcripts.read import read
 from pipeline.transcripts.source import Source
 
@@ -62,6 +62,13 @@ def test_a_cue_that_the_standard_drops_is_kept(name):
     turns = vtt.parse(Source(sample(name))).turns
     last_lines = (turn.text.rstrip("\n").rpartition("\n")[2] for turn in turns)
     assert Counter(re.sub("[^a-z]", "", line) for line in last_lines) == TORTURE[name]
+
+
+def test_gongs_speakers_have_the_names_that_the_file_beside_knows():
+    names = gong.parties(json.loads(sample("derived_gong/calls_extensive.json")))
+    assert names == {"6432345678555530067": "Person A"}
+    turns = read(sample("derived_gong/transcript.json"), names).transcript.turns
+    assert spoken(turns) == {"Person A": [50, 1012], "Speaker 1": [50, 696]}
 
 
 def test_every_sample_was_read_by_hand():
