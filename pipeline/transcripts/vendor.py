@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 
 from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
@@ -104,8 +104,8 @@ Label = Annotated[str | None, BeforeValidator(_name)]
 Words = Annotated[str, BeforeValidator(_or_empty)]
 
 _T = TypeVar("_T")
-#: A list; null is an empty one.
-Many = Annotated[tuple[_T, ...], BeforeValidator(_or_nothing)]
+#: A list; null is an empty one. Ten hours of speech have 100,000 words; more than this would fill the memory.
+Many = Annotated[tuple[_T, ...], Field(max_length=400_000), BeforeValidator(_or_nothing)]
 
 
 def turn(text: str, speaker: str | None, start: float | None, end: float | None) -> Turn:
