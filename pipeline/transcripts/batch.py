@@ -25,9 +25,9 @@ from pipeline.domain.documents import (
 )
 from pipeline.domain.text import is_storable, storable
 from pipeline.errors import ItemFailure, Problem
-from pipeline.transcripts import ndjson, shape
+from pipeline.transcripts import ndjson, shape, speech
 from pipeline.transcripts.folder import File, files
-from pipeline.transcripts.read import MAX_BYTES, nobody_speaks, read, too_large
+from pipeline.transcripts.read import MAX_BYTES, read, too_large
 from pipeline.transcripts.source import MAX_TURNS, too_many_turns
 
 
@@ -122,8 +122,11 @@ class _Words(NamedTuple):
 def _words_of(turns: tuple[Turn, ...]) -> _Words:
     if len(turns) > MAX_TURNS:
         return _bad(too_many_turns())
-    transcript = Transcript(turns=turns)
-    return _bad(nobody_speaks()) if transcript.is_blank() else _Words(transcript)
+    try:
+        speech.require(turns)
+    except ItemFailure as failure:
+        return _bad(failure)
+    return _Words(Transcript(turns=turns))
 
 
 def _given(document: DocumentInput) -> dict[str, Any]:

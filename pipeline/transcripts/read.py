@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pipeline.domain.documents import Transcript, Warning
 from pipeline.domain.text import is_storable
 from pipeline.errors import ItemFailure
+from pipeline.transcripts import speech
 from pipeline.transcripts.formats import FORMATS
 from pipeline.transcripts.source import Source
 
@@ -31,26 +32,19 @@ def read(data: bytes, names: Mapping[str, str] | None = None) -> Reading:
     if len(data) > MAX_BYTES:
         raise too_large()
     if not data.strip():
-        raise nobody_speaks()
+        raise speech.nobody_speaks()
     source = Source(data, names or {})
     chosen = next(form for form in FORMATS if form.recognises(source))
     parsed = chosen.parse(source)
     if parsed.instead:
         raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
-    transcript = Transcript(turns=tuple(parsed.turns))
-    if transcript.is_blank():
-        raise nobody_speaks()
-    return Reading(transcript, (*_losses(source), *parsed.warnings), chosen.NAME)
+    speech.require(parsed.turns)
+    return Reading(Transcript(turns=tuple(parsed.turns)), (*_losses(source), *parsed.warnings), chosen.NAME)
 
 
 def too_large() -> ItemFailure:
     """The failure of a file that is not even read."""
     return ItemFailure("unreadable_input", f"larger than {MAX_BYTES // 1024**2} MiB: submit one call per document")
-
-
-def nobody_speaks() -> ItemFailure:
-    """The failure of a transcript without a single word."""
-    return ItemFailure("empty_input", "nobody says a word: check the export, or leave the document out")
 
 
 def _losses(source: Source) -> Iterator[Warning]:

@@ -14,10 +14,10 @@ import pytest
 
 from benchmarks.model_server import done, finish, say, serving
 from pipeline.domain.documents import DocumentFields, IncomingDocument, Transcript, Turn
+from pipeline.domain.speakers import owner_finder
 from pipeline.errors import InvalidRequest, ItemFailure
 from pipeline.settings import Profile
 from pipeline.stages.submit import accepted
-from pipeline.summarizers.extractive.owners import owner_finder
 from pipeline.summarizers.extractive.summarizer import Extractive
 from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, people
 from pipeline.summarizers.openai_chat.briefing import Briefing, rendered
@@ -385,7 +385,7 @@ def test_38_where_nobody_was_told_apart_nobody_owns_anything():
     transcript = Transcript(turns=turns("38-collapsed-diarization-owner", "collapsed.json"))
     labels = {turn.speaker for turn in transcript.turns}
     assert len(labels) == expected("38-collapsed-diarization-owner")["speakers"]
-    assert {owner_finder(transcript)(label) for label in labels} == {None}
+    assert {owner_finder(transcript.turns)(label) for label in labels} == {None}
     claimed = {"kind": "follow_up", "text": "Call back", "owner": labels.pop(), "quotes": []}
     (action,) = parse_actions(json.dumps({"actions": [claimed]}), people(transcript, FIELDS), strict=False)
     assert action.owner is None

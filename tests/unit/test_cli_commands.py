@@ -359,7 +359,7 @@ def test_broken_toml_is_named_with_its_place(tmp_path):
 
 def test_an_estimate_needs_no_ledger_and_makes_none(tmp_path):
     (tmp_path / "calls" / "acme").mkdir(parents=True)
-    (tmp_path / "calls" / "acme" / "call.txt").write_text("Ann: Hello.")
+    (tmp_path / "calls" / "acme" / "call.txt").write_text("Ann: Good morning.")
     (tmp_path / "calls" / "acme" / "dropped.txt").write_text("")
     result = call("estimate", "calls")
     assert result.exit_code == 0

@@ -35,7 +35,7 @@ def test_the_text_alone_is_one_turn():
 
 
 def test_a_channels_speakers_are_counted_too():
-    utterances = [{"speaker": speaker, "text": "Hi."} for speaker in ("1A", "2A", "2")]
+    utterances = [{"speaker": speaker, "text": "Hi, you."} for speaker in ("1A", "2A", "2")]
     assert [line[0] for line in lines(transcript(utterances=utterances))] == ["Speaker 1A", "Speaker 2A", "Speaker 2"]
 
 

@@ -30,8 +30,8 @@ def test_turns_have_roles_and_redacted_words_stay_redacted():
 
 
 def test_contact_lens_names_the_participant_in_another_field():
-    assert lines(output(Transcript=[{"ParticipantId": "AGENT", "Content": "Hello."}])) == [
-        ("AGENT", None, None, "Hello.")
+    assert lines(output(Transcript=[{"ParticipantId": "AGENT", "Content": "Hello, Anna."}])) == [
+        ("AGENT", None, None, "Hello, Anna.")
     ]
 
 

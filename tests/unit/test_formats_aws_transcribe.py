@@ -49,7 +49,7 @@ def test_words_find_their_speakers_by_their_starts_and_punctuation_is_glued():
 
 
 def test_a_word_may_carry_its_speaker_itself():
-    items = [word("Good", 0.5, 0.9, speaker_label="spk_0"), word("Hello", 1, 2, speaker_label="spk_1")]
+    items = [word("Good", 0.5, 0.9, speaker_label="spk_0"), word("Hello, Anna", 1, 2, speaker_label="spk_1")]
     assert [line[0] for line in lines(output(items=items))] == ["spk_0", "spk_1"]
 
 

@@ -27,7 +27,9 @@ def test_headings_are_known_in_any_spelling(headings):
 
 
 def test_a_table_without_speakers_needs_times():
-    assert lines(docx(table(["Time", "End", "Text"], ["0:05", "0:07", "Hello?"]))) == [(None, 5, 7, "Hello?")]
+    assert lines(docx(table(["Time", "End", "Text"], ["0:05", "0:07", "Hello, Anna?"]))) == [
+        (None, 5, 7, "Hello, Anna?")
+    ]
 
 
 def test_tables_of_the_tool_are_left_out_and_counted():
@@ -35,10 +37,10 @@ def test_tables_of_the_tool_are_left_out_and_counted():
         paragraph("Sentiment"),
         table(["Speaker", "Sentiment"], ["Agent", "2.4"]),
         table(["Issues"], ["Speaker", "Turn Time", "Detected Text"], ["Agent", "0:01", "a card was lost"]),
-        table(["Speaker", "Content"], ["Agent", "I lost it."], ["", ""]),
+        table(["Speaker", "Content"], ["Agent", "I lost it, yes."], ["", ""]),
         paragraph(""),
     )
-    assert lines(data) == [("Agent", None, None, "I lost it.")]
+    assert lines(data) == [("Agent", None, None, "I lost it, yes.")]
     assert warnings(data) == [("notes_left_out", "3 paragraphs and tables")]
 
 

@@ -32,14 +32,14 @@ def test_what_was_read_is_written_and_read_the_same():
 
 
 def test_clock_times_and_numbered_speakers_are_understood():
-    assert lines([{"speaker": 2, "text": "Hi", "start": "01:02", "end": "00:01:03.500"}]) == [
-        ("Speaker 2", 62.0, 63.5, "Hi")
+    assert lines([{"speaker": 2, "text": "Good morning.", "start": "01:02", "end": "00:01:03.500"}]) == [
+        ("Speaker 2", 62.0, 63.5, "Good morning.")
     ]
 
 
 @pytest.mark.parametrize("time", [-1, "soon", True, 1e300, []])
 def test_a_time_that_is_none_is_counted(time):
-    reading = read(json.dumps([{"text": "Hi", "start": time}]).encode())
+    reading = read(json.dumps([{"text": "Good morning.", "start": time}]).encode())
     assert reading.transcript.turns[0].start is None
     assert [(warning.code, warning.place) for warning in reading.warnings] == [("unreadable_timing", "1 times")]
 

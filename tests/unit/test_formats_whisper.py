@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 
@@ -36,8 +37,8 @@ def test_a_text_without_segments_is_one_turn_without_times():
 
 
 def test_not_a_number_is_no_number():
-    data = b'{"segments": [{"start": 0.0, "end": NaN, "text": "hi", "avg_logprob": NaN, "no_speech_prob": Infinity}]}'
-    assert lines(data) == [(None, 0.0, None, "hi")]
+    data = result(SPEECH | {"end": math.nan, "avg_logprob": math.nan, "no_speech_prob": math.inf})
+    assert lines(data) == [(None, 0.0, None, " Hello, Anna.")]
 
 
 def test_silence_throughout_is_an_empty_input():
@@ -53,7 +54,7 @@ def test_silence_between_speech_is_kept_and_counted():
 
 @pytest.mark.parametrize("sure", [{"no_speech_prob": 0.5}, {"avg_logprob": -0.9}, {"avg_logprob": None}])
 def test_a_segment_is_silent_only_by_both_of_whispers_measures(sure):
-    assert read(result(SILENCE | sure)).warnings == ()
+    assert read(result(SILENCE | sure, SPEECH)).warnings == ()
 
 
 def test_a_speaker_falls_back_from_the_word_to_the_segment_to_the_one_before():
@@ -78,15 +79,15 @@ def test_a_segment_of_two_speakers_is_cut_at_the_change_and_numerals_take_their_
 
 
 def test_a_language_without_blanks_gets_none_where_it_is_cut():
-    words = [word("你", 0, 1, "A"), word("好", 1, 2, "A"), word("嗯", 2, 3, "B")]
-    segment = {"start": 0, "end": 3, "text": "你好嗯", "words": words}
-    assert [line[3] for line in lines(result(segment))] == ["你好", "嗯"]
+    words = [word("你好", 0, 1, "A"), word("我想看看报价单", 1, 2, "A"), word("嗯可以的", 2, 3, "B")]
+    segment = {"start": 0, "end": 3, "text": "你好我想看看报价单嗯可以的", "words": words}
+    assert [line[3] for line in lines(result(segment))] == ["你好我想看看报价单", "嗯可以的"]
 
 
 def test_nothing_is_lost_where_words_and_text_differ():
-    words = [word("One", 0, 1, "A"), word("zwei", 1, 2, "B"), word("three", 2, 3, "A")]
-    segment = {"start": 0, "end": 3, "text": "One two three", "words": words}
-    assert "".join(line[3] for line in lines(result(segment))).replace(" ", "") == "Onetwothree"
+    words = [word("One", 0, 1, "A"), word("zwei", 1, 2, "B"), word("three four", 2, 3, "A")]
+    segment = {"start": 0, "end": 3, "text": "One two three four", "words": words}
+    assert "".join(line[3] for line in lines(result(segment))).replace(" ", "") == "Onetwothreefour"
 
 
 def test_what_whisper_does_not_write_is_named_by_its_place():

@@ -11,7 +11,10 @@ from pipeline.errors import ItemFailure
 from pipeline.summarizers.openai_chat.actions import SCHEMA, parse_actions, people, united
 
 CALL = Transcript(
-    turns=(Turn(speaker="Dana O\u2019Brien ", text="I'll send you a revised quote by Friday."), Turn(text="Good."))
+    turns=(
+        Turn(speaker="Dana O\u2019Brien ", text="I'll send you a revised quote by Friday."),
+        Turn(speaker="Speaker 2", text="Good."),
+    )
 )
 FIELDS = DocumentFields(document_id="call-1", account_id="acme", owner_hint="sam@example.com")
 OWNERS = people(CALL, FIELDS)
@@ -100,6 +103,23 @@ def test_an_owner_is_known_whatever_the_marks_in_the_name(name):
 
 def test_an_owner_may_be_the_one_whom_the_caller_names():
     assert parse_actions(said(owner="sam@example.com"), OWNERS)[0].owner == "sam@example.com"
+
+
+@pytest.mark.parametrize("label", ["Speaker 2", " Speaker  2"])
+def test_a_generic_label_is_a_speaker_and_nobodys_name(label):
+    (action,) = parse_actions(said(owner=label), OWNERS)
+    assert (action.owner, action.reasons) == (None, ())
+
+
+def test_one_label_for_the_whole_call_owns_nothing_but_the_hinted_owner_may():
+    one = Transcript(turns=CALL.turns[:1] * 2)
+    owners = people(one, FIELDS)
+    assert [parse_actions(said(owner=name), owners)[0].owner for name in ("Dana O'Brien", "sam@example.com")] == [
+        None,
+        "sam@example.com",
+    ]
+    hinted = people(one, FIELDS.model_copy(update={"owner_hint": "Dana O'Brien"}))
+    assert parse_actions(said(owner="Dana O'Brien"), hinted)[0].owner == "Dana O'Brien"
 
 
 def test_an_action_of_nobody_in_the_call_is_there_to_be_reviewed():

@@ -237,10 +237,10 @@ def test_half_a_surrogate_pair_is_hashed_as_given_and_read_as_a_replacement():
 
 
 def test_turns_are_taken_as_they_are_and_hashed_canonically():
-    given_turns = [{"text": " Anna: hi ", "start": 1}, {"speaker": "B", "text": ""}]
+    given_turns = [{"text": " Anna: good morning ", "start": 1}, {"speaker": "B", "text": ""}]
     document = incoming(DocumentInput(document_id="d", account_id="a", turns=given_turns), "request")
     sha256 = hashlib.sha256(canonical(given_turns)).hexdigest()
-    assert [turn.text for turn in document.transcript.turns] == [" Anna: hi ", ""]
+    assert [turn.text for turn in document.transcript.turns] == [" Anna: good morning ", ""]
     assert document.digest_fields == {"document_id": "d", "account_id": "a", "turns": {"sha256": sha256}}
     assert document.source_sha256 == sha256
 

@@ -23,11 +23,14 @@ def test_a_speaker_named_once_speaks_until_the_next_name():
 
 def test_numbers_are_no_words_whatever_the_blank_lines_between():
     times = "00:00:01,000 --> 00:00:02,000\n"
-    srt = f"1\n{times}a\n2\n{times}b\n \n3\n\n{times}\n4\n{times}42\n"
+    srt = f"1\n{times}Good morning.\n2\n{times}b\n \n3\n\n{times}\n4\n{times}42\n"
     reading = read(srt.encode())
-    assert ([turn.text for turn in reading.transcript.turns], reading.warnings) == (["a", "b", "", "42"], ())
+    assert ([turn.text for turn in reading.transcript.turns], reading.warnings) == (
+        ["Good morning.", "b", "", "42"],
+        (),
+    )
 
 
 def test_timing_lines_without_numbers_or_header_are_cues_too():
-    reading = read(b"00:01.000 --> 00:02.000\nhi\n\n00:02.000 --> 00:03.000\nho\n")
-    assert (reading.format, [turn.text for turn in reading.transcript.turns]) == ("srt", ["hi", "ho"])
+    reading = read(b"00:01.000 --> 00:02.000\nhi\n\n00:02.000 --> 00:03.000\nGood morning.\n")
+    assert (reading.format, [turn.text for turn in reading.transcript.turns]) == ("srt", ["hi", "Good morning."])

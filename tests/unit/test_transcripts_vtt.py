@@ -42,7 +42,9 @@ def test_account_ids_become_stable_labels():
         "00000000-0000-4000-8000-00000000000a@11111111-1111-4111-8111-111111111111",
         "0" * 8 + "-0000" * 3 + "-" + "b" * 12,
     )
-    found = turns("".join(f"0:0:{n}.80 --> 0:0:{n}.900\n<v {who}>x</v>\n\n" for n, who in enumerate([one, two, one])))
+    found = turns(
+        "".join(f"0:0:{n}.80 --> 0:0:{n}.900\n<v {who}>Good morning.</v>\n\n" for n, who in enumerate([one, two, one]))
+    )
     assert [(turn.speaker, turn.start) for turn in found] == [
         ("Speaker 1", 0.08),
         ("Speaker 2", 1.08),
@@ -57,21 +59,23 @@ def test_tags_go_and_entities_are_decoded_once_and_spoken_markup_stays():
 
 def test_notes_styles_and_headers_are_no_speech():
     head = "<!-- x -->\nwebvtt - title\nKind: captions\n\nNOTE\na note\n\nSTYLE\n::cue {}\n\n"
-    text = head + "00:01.000 --> 00:02.000\nhi\n\nNOTE bye\n"
+    text = head + "00:01.000 --> 00:02.000\nGood morning.\n\nNOTE bye\n"
     reading = read(text.encode())
-    assert ([turn.text for turn in reading.transcript.turns], reading.warnings) == (["hi"], ())
+    assert ([turn.text for turn in reading.transcript.turns], reading.warnings) == (["Good morning."], ())
 
 
 def test_comma_decimals_missing_zeros_and_second_sixty_lose_no_cue():
-    found = turns("0:1:2,5 --> 0:1:3,250\na\n\n00:00:60.000 --> 00:01:01.000\nb\n\n00:01:01.123456 --> 00:01:02\nc\n")
-    assert [(turn.text, turn.start) for turn in found] == [("a", 62.005), ("b", 60.0), ("c", 61.123456)]
+    found = turns(
+        "0:1:2,5 --> 0:1:3,250\nGood morning.\n\n00:00:60.000 --> 00:01:01.000\nb\n\n00:01:01.123456 --> 00:01:02\nc\n"
+    )
+    assert [(turn.text, turn.start) for turn in found] == [("Good morning.", 62.005), ("b", 60.0), ("c", 61.123456)]
 
 
 def test_a_timing_line_that_cannot_be_read_keeps_its_words_and_is_counted():
-    body = "x00:00:01.000 --> 00:00:02.000\na\n\n00:09.000 --> 00:08.000\nb\n\n00:09.000 --> 00:10.000\nc\n"
+    body = "x00:00:01.000 --> 00:00:02.000\nGood morning.\n\n00:09.000 --> 00:08.000\nb\n\n00:09.000 --> 00:10.000\nc\n"
     reading = read(f"WEBVTT\n\n{body}".encode())
     assert [(turn.text, turn.start, turn.end) for turn in reading.transcript.turns] == [
-        ("a", None, None),
+        ("Good morning.", None, None),
         ("b", 9.0, None),
         ("c", 9.0, 10.0),
     ]
@@ -90,11 +94,14 @@ def test_an_arrow_in_speech_is_speech():
 
 
 def test_blank_cues_and_repeated_cues_stay():
-    cue = "00:01.000 --> 00:02.000\n"
-    assert [turn.text for turn in turns(f"{cue}yes\n\n{cue}\n{cue}yes\n\n{cue} \nyes \n")] == [
-        "yes",
+    one, two = "00:01.000 --> 00:02.000\n", "00:02.000 --> 00:03.000\n"
+    assert [
+        turn.text for turn in turns(f"{one}yes, yes\n\n{one}\n{one}yes, yes\n\n{two}yes, yes\n\n{two} \nyes \n")
+    ] == [
+        "yes, yes",
         "",
-        "yes",
+        "yes, yes",
+        "yes, yes",
         " \nyes ",
     ]
 
@@ -109,7 +116,7 @@ def test_rolling_captions_say_each_word_once_and_keep_each_cue():
 
 def test_two_people_who_say_one_thing_each_are_known_by_their_cues():
     cue = "00:01.000 --> 00:02.000\n"
-    assert [turn.speaker for turn in turns(f"{cue}Anna: hi\n\n{cue}Ben: ho\n")] == ["Anna", "Ben"]
+    assert [turn.speaker for turn in turns(f"{cue}Anna: Good morning.\n\n{cue}Ben: Hello\n")] == ["Anna", "Ben"]
 
 
 @pytest.mark.parametrize("label", ["The thing is", "Note", "Really? Sure"])

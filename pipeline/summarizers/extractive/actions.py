@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from pipeline.domain.actions import ProposedAction
 from pipeline.domain.documents import Transcript
+from pipeline.domain.speakers import owner_finder
 from pipeline.summarizers.extractive.commitments import commitments
 from pipeline.summarizers.extractive.objections import objection
-from pipeline.summarizers.extractive.owners import owner_finder
 from pipeline.summarizers.extractive.requests import accepted_request
 from pipeline.summarizers.extractive.sentences import Sentence
 from pipeline.summarizers.extractive.stages import stage_signal
@@ -27,7 +27,7 @@ _MOST_QUOTES = 5
 
 def find_actions(transcript: Transcript, sentences: Sequence[Sentence]) -> tuple[ProposedAction, ...]:
     """Every action of an English call, in call order, none twice; at most one stage, the last that was signalled."""
-    owner_of = owner_finder(transcript)
+    owner_of = owner_finder(transcript.turns)
     whole = [sentence for sentence in sentences if sentence.whole]
     evident = [sentence for sentence in whole if is_evidence(sentence)]
     buying = _is_about_buying(evident)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pipeline.domain.actions import ActionKind, ProposedAction, Quote
 from pipeline.domain.documents import DocumentFields, Text, Transcript
 from pipeline.domain.evidence import normalise
+from pipeline.domain.speakers import owner_finder
 from pipeline.domain.verify_quotes import UNKNOWN_OWNER
 from pipeline.summarizers.output import check_action, invalid, read
 
@@ -81,10 +82,16 @@ class _Answer(_Shape):
     actions: tuple[_Action, ...]
 
 
-def people(transcript: Transcript, fields: DocumentFields) -> dict[str, str]:
-    """Who may own an action, by their normalised names: the call's speakers and the owner that the caller hints at."""
-    names = [fields.owner_hint, *(turn.speaker for turn in transcript.turns)]
-    return {_known_as(name): name for name in dict.fromkeys(names) if name}
+def people(transcript: Transcript, fields: DocumentFields) -> dict[str, str | None]:
+    """Whose action it is where the model names somebody of the call, by normalised names: the speaker or nobody.
+
+    Nobody stands for a label that names none ("Speaker 1", or one for the whole call): the model did as it was told,
+    so that is no reason to ask again. The owner that the caller hints at is always somebody.
+    """
+    owner_of = owner_finder(transcript.turns)
+    labels = dict.fromkeys(turn.speaker for turn in transcript.turns if turn.speaker)
+    owners = {_known_as(label): owner_of(label) for label in labels}
+    return owners | ({_known_as(fields.owner_hint): fields.owner_hint} if fields.owner_hint else {})
 
 
 def _known_as(name: str) -> str:
@@ -92,7 +99,7 @@ def _known_as(name: str) -> str:
     return normalise(name).strip()
 
 
-def parse_actions(raw: str, owners: Mapping[str, str], *, strict: bool = True) -> tuple[ProposedAction, ...]:
+def parse_actions(raw: str, owners: Mapping[str, str | None], *, strict: bool = True) -> tuple[ProposedAction, ...]:
     """The actions in a model's raw JSON text.
 
     Raises ItemFailure `invalid_output` that names the field and the rule. An owner who is nobody of the call is one
@@ -106,17 +113,17 @@ def parse_actions(raw: str, owners: Mapping[str, str], *, strict: bool = True) -
     return tuple(_proposed(action, owners) for action in found)
 
 
-def _proposed(action: _Action, owners: Mapping[str, str]) -> ProposedAction:
-    owner = None if action.owner is None else owners.get(_known_as(action.owner))
+def _proposed(action: _Action, owners: Mapping[str, str | None]) -> ProposedAction:
+    named = None if action.owner is None else _known_as(action.owner)
     return ProposedAction(
         kind=action.kind,
         text=action.text,
-        owner=owner,
+        owner=None if named is None else owners.get(named),
         due_text=action.due_text,
         due_on=action.due_on,
         proposed_stage=action.proposed_stage,
         quotes=tuple(Quote(quote=quote.quote, turn=quote.turn) for quote in action.quotes),
-        reasons=() if owner or action.owner is None else (UNKNOWN_OWNER,),
+        reasons=() if named is None or named in owners else (UNKNOWN_OWNER,),
     )
 
 
