@@ -15,7 +15,7 @@ def warnings(data):
 def test_each_row_is_a_turn_and_hundredths_need_no_zero():
     rows = [["0:00:00.4", "5.0s", "Agent", "", "Good morning."], ["0:01:06.31", "2.1s", "Buyer", "", "Hi."]]
     data = docx(table(["Start", "Dur.", "Speaker", "", "Transcription"], *rows))
-    assert lines(data) == [("Agent", 0.04, None, "Good morning."), ("Buyer", 66.31, None, "Hi.")]
+    assert lines(data) == [("Agent", 0.04, 5.04, "Good morning."), ("Buyer", 66.31, 68.41, "Hi.")]
     assert read(data).format == "docx_table"
 
 

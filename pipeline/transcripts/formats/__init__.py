@@ -10,16 +10,21 @@ from pipeline.transcripts.formats import (
     aws_transcribe,
     deepgram,
     docx_table,
+    fathom,
     fathom_api,
     fireflies,
     gong,
     grain,
+    otter,
     plain,
     srt,
+    teams_docx,
     turns,
     unknown_json,
     vtt,
     whisper,
+    zoom_caption,
+    zoom_chat,
 )
 from pipeline.transcripts.source import Format
 
@@ -42,5 +47,10 @@ FORMATS: tuple[Format, ...] = (
     # text, told by its lines
     vtt,
     srt,
+    zoom_caption,
+    zoom_chat,
+    fathom,
+    teams_docx,
+    otter,
     plain,
 )

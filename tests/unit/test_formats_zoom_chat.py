@@ -1,0 +1,30 @@
+import pytest
+
+from pipeline.errors import ItemFailure
+from pipeline.transcripts.formats import zoom_chat
+from pipeline.transcripts.read import read
+from pipeline.transcripts.source import Source
+
+CHATS = {
+    "cloud": '00:06:27\tDana | Rye:\tgm\r\n00:09:08\tBob:\tReplying to "gm":\n\nlast one : ok\r\n',
+    "saved": "08:58:13\t From Dana (she/her) : Welcome: all!\n09:01:53\t From Bob : Ok?\n\nI hope\n",
+    "new": "\n09:01:02 From Dana to Everyone:\n\tWelcome.\n2026-11-13 09:01:09 From  Bob  to  Dana(Direct):\n\tHi.",
+}
+
+
+@pytest.mark.parametrize("chat", CHATS.values(), ids=CHATS)
+def test_a_chat_is_no_call(chat):
+    with pytest.raises(ItemFailure, match="not_a_call: a chat"):
+        read(chat.encode())
+
+
+@pytest.mark.parametrize("chat", CHATS.values(), ids=CHATS)
+def test_a_message_ends_where_the_next_one_begins(chat):
+    assert len(zoom_chat.parse(Source(chat.encode())).turns) == 2
+
+
+@pytest.mark.parametrize(
+    "speech", ["00:06:27 Dana: hello\n00:06:29 Bob: hi\n00:06:31 Dana: ok", "00:06:27\tDana: hello\n"]
+)
+def test_a_time_and_a_name_are_speech_where_no_tab_follows(speech):
+    assert read(speech.encode()).format == "plain"
