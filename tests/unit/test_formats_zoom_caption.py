@@ -13,7 +13,11 @@ def test_times_are_seconds_from_the_first_line_and_pass_midnight():
 
 
 def test_a_line_that_comes_late_is_no_new_day():
-    assert [line[1] for line in lines("[A] 10:00:05\na\n[B] 10:00:02\nb\n[A] 10:00:09\nc\n")] == [0, 0, 4]
+    assert [line[1] for line in lines("[A] 10:00:05\nWe renew.\n[B] 10:00:02\nGood.\n[A] 10:00:09\nYes.\n")] == [
+        0,
+        0,
+        4,
+    ]
 
 
 def test_names_are_in_any_script_and_hold_brackets_and_ids():
@@ -22,4 +26,4 @@ def test_names_are_in_any_script_and_hold_brackets_and_ids():
 
 
 def test_times_in_brackets_are_plain_text():
-    assert read(b"[00:00:01] Dana: hi\n[00:00:02] Dana: ho").format == "plain"
+    assert read(b"[00:00:01] Dana: We renew.\n[00:00:02] Dana: In May.").format == "plain"

@@ -24,7 +24,7 @@ def test_a_message_ends_where_the_next_one_begins(chat):
 
 
 @pytest.mark.parametrize(
-    "speech", ["00:06:27 Dana: hello\n00:06:29 Bob: hi\n00:06:31 Dana: ok", "00:06:27\tDana: hello\n"]
+    "speech", ["00:06:27 Dana: hello\n00:06:29 Bob: hi\n00:06:31 Dana: we renew", "00:06:27\tDana: hello\n"]
 )
 def test_a_time_and_a_name_are_speech_where_no_tab_follows(speech):
     assert read(speech.encode()).format == "plain"
