@@ -15,4 +15,4 @@ def storable(text: str) -> str:
 
 def is_storable(text: str) -> bool:
     """Whether the text holds neither NUL characters nor lone surrogates."""
-    return _UNSTORABLE.search(text) is None
+    return (text.isascii() and "\x00" not in text) or _UNSTORABLE.search(text) is None

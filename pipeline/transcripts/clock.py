@@ -4,21 +4,26 @@ import re
 
 #: H:MM:SS, MM:SS, with a point or a comma before the fraction, with or without leading zeros.
 CLOCK = r"(?:[0-9]{1,4}:)?[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]{1,9})?"
-_PARTS = re.compile(r"(?:([0-9]{1,4}):)?([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?(?![0-9:.,])")
+#: The same with a group for each part, to be given to `of`.
+PARTS = r"(?:([0-9]{1,4}):)?([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?(?![0-9:.,])"
+_PARTS = re.compile(PARTS)
 
 
 def seconds(text: str) -> float | None:
-    """The time that `text` begins with, or None.
+    """The time that `text` begins with, or None."""
+    parts = _PARTS.match(text)
+    return None if parts is None else of(*parts.groups())
+
+
+def of(hours: str | None, minutes: str, whole: str, fraction: str | None) -> float:
+    """The time that has these digits.
 
     A fraction of up to three digits counts milliseconds: old Teams exports write 80 ms as `.80`, and reading that as
     a decimal puts cues before their predecessors.
     """
-    parts = _PARTS.match(text)
-    if parts is None:
-        return None
-    hours, minutes, whole, fraction = parts.groups()
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(whole) + _fraction(fraction or "0")
-
-
-def _fraction(digits: str) -> float:
-    return int(digits) / (1000 if len(digits) <= 3 else 10 ** len(digits))
+    time = int(minutes) * 60 + int(whole)
+    if hours:
+        time += int(hours) * 3600
+    if not fraction:
+        return float(time)
+    return time + int(fraction) / (1000 if len(fraction) <= 3 else 10 ** len(fraction))

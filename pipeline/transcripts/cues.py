@@ -1,21 +1,35 @@
 """Cues: a timing line (`start --> end`) and the text below it, as WebVTT and SubRip share them.
 
 Lenient on purpose, since silent loss is the commonest fault of caption parsers: a time that cannot be read gives a cue
-without times, text that belongs to no cue gives a cue of its own, and both are counted for a warning.
-Every pattern is anchored to a line's start and bounded, so that time is linear in any input.
+without times, text that belongs to no cue gives a cue of its own, and both are counted for a warning. In the end the
+lines that look like times are counted without this reader's patterns. Every pattern is bounded and tried once per line,
+so that time is linear in any input.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from pipeline.domain.documents import Warning
-from pipeline.transcripts.clock import seconds
+from pipeline.transcripts import clock
 
-_TIMING = re.compile(r"^[ \t]{0,8}(?P<start>\S{1,40}?)[ \t]{0,8}-->[ \t]{0,8}(?P<end>\S{0,40})[^\n]*$", re.MULTILINE)
+#: Times that can be read, or (`doubtful`) what stands where times should.
+_TIMES = (
+    rf"[ \t]{{0,8}}(?:{clock.PARTS}[ \t]{{0,8}}-->[ \t]{{0,8}}{clock.PARTS}"
+    r"|(?P<doubtful>\S{0,40}?)[ \t]{0,8}-->[ \t]{0,8}(?P<end>\S{0,40}))(?P<rest>[^\n]*)"
+)
+_TIMING = re.compile(_TIMES)
+#: A block as it should be: an id or none, the times, and then nothing but words.
+_CUE = re.compile(rf"(?:(?P<id>[^\n]*)\n)?{_TIMES}(?:\n|\Z)")
 _CLOCKLIKE = re.compile(r"(?=\S*[0-9])\S*:")
+_NO_WORD = re.compile(r"(?:[0-9]|[^\w\s])*")
+#: Where a cue stands on the screen. Anything else behind the times is words.
+_SETTINGS = re.compile(r"\s*(?:(?:align|line|position|region|size|vertical)[:\x00]|[XY][12]:|\x00|$)")
 _INK = re.compile(r"\S")
 _NUMBER = re.compile(r"[0-9]{1,9}[ \t]*")
+#: What stands above a timing line below an empty cue is an id if it looks like one, else that cue's words.
+_CODE = re.compile(r"[^\s0-9]{0,80}[0-9]\S{0,80}")
+_TIME = re.compile(r"[0-9]:[0-9]")
 
 _Test = Callable[[str], bool]
 
@@ -29,82 +43,150 @@ class Cue(NamedTuple):
     #: What to tell the reader of the row, and where in the text the cue begins.
     doubt: str | None = None
     offset: int = 0
+    #: The line above the timing line.
+    id: str = ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a timing line opened it."""
+        return self.doubt != "text_outside_cues"
 
 
 def cues(text: str, is_comment: _Test) -> Iterator[Cue]:
-    """All cues in order. Blocks for which `is_comment` holds are no speech; neither is the first timing line's id."""
-    begin, timing = 0, None
-    for following in _timings(text):
-        yield from _between(text, begin, timing, following, is_comment)
-        begin, timing = following.end() + 1, following
-    yield from _between(text, begin, timing, None, is_comment)
+    """All cues in order. Blocks for which `is_comment` holds are no speech.
+
+    A cue's words go to the next empty line; where none stand above that, the block below it is the cue's (Teams without
+    names puts an empty line there).
+    """
+    last = None
+    for cue in _apart(text, is_comment):
+        if last is not None and last.is_timed and not last.text:
+            if not cue.is_timed:
+                yield last._replace(text=cue.text)
+                last = None
+                continue
+            if cue.id and not _CODE.fullmatch(cue.id):
+                last = last._replace(text=cue.id)
+        if last is not None:
+            yield last
+        last = cue
+    if last is not None:
+        yield last
 
 
-def doubts(found: list[Cue], text: str) -> tuple[Warning, ...]:
+def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
     """One warning for each kind of doubt, with the first line that has it and how many more there are."""
     by_code: dict[str, list[int]] = {}
     for cue in found:
         if cue.doubt:
             by_code.setdefault(cue.doubt, []).append(cue.offset)
-    return tuple(Warning(code=code, place=_place(text, offsets)) for code, offsets in by_code.items())
+    for code, offsets in by_code.items():
+        yield Warning(code=code, place=_place(text, offsets))
+    timed = sum(cue.is_timed for cue in found)
+    alike = sum("-->" in line and _TIME.search(line, 0, 200) is not None for line in text.split("\n"))
+    if timed < alike:
+        yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
 
 
-def _timings(text: str) -> Iterator[re.Match[str]]:
-    return (line for line in _TIMING.finditer(text) if _CLOCKLIKE.match(line["start"]))
+def _apart(text: str, is_comment: _Test) -> Iterator[Cue]:
+    """The cues of each block by itself; a number above an empty line and a timing line is an id, not words."""
+    number = None
+    for offset, block in _blocks(text):
+        for cue in _of_block(block, offset):
+            if number is not None and (cue.id or not cue.is_timed):
+                yield number
+            number = None
+            if cue.is_timed:
+                yield cue
+            elif _NUMBER.fullmatch(cue.text):
+                number = cue
+            elif not is_comment(cue.text):
+                yield cue
+    if number is not None:
+        yield number
 
 
-def _between(
-    text: str, begin: int, timing: re.Match[str] | None, following: re.Match[str] | None, is_comment: _Test
-) -> Iterator[Cue]:
-    """The cue that `timing` opens, then the blocks up to the next timing line, whose id is dropped."""
-    end = following.start() if following else len(text)
-    if timing is not None:
-        blank = _blank_line(text, begin, end)
-        own = text[begin:blank].removesuffix("\n")
-        yield _timed(_without_number(own) if following and blank == end else own, timing)
-        begin = blank
-    if following is not None:
-        end = _id_start(text, begin, end)
-    for start, stop in _blocks(text, begin, end):
-        if not is_comment(text[start:stop]):
-            yield Cue(text[start:stop], doubt="text_outside_cues", offset=start)
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Each run of lines that are not empty, and where it begins."""
+    begin, end = 0, -2
+    while end < len(text):
+        begin = end + 2
+        if text.startswith(("\n", " ", "\t"), begin):
+            ink = _INK.search(text, begin)
+            if ink is None:
+                return
+            begin = text.rfind("\n", begin, ink.start()) + 1 or begin
+        end = text.find("\n\n", begin)
+        if end < 0:
+            end = len(text)
+        if begin < end:
+            yield begin, text[begin:end]
 
 
-def _timed(text: str, timing: re.Match[str]) -> Cue:
-    start, end = seconds(timing["start"]), seconds(timing["end"])
+def _of_block(block: str, offset: int) -> Iterable[Cue]:
+    """The cues of one block: as a rule one, where an empty line is missing several."""
+    cue = _CUE.match(block)
+    if cue is None or block.count("-->") > 1 or not _is_timing(cue):
+        return _of_irregular_block(block, offset)
+    return (_timed(block[cue.end() :].removesuffix("\n"), cue, cue["id"] or "", offset),)
+
+
+def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
+    timing, name, begin = None, "", 0
+    for following in _timings(block):
+        words, next_name = _split(block[begin : max(begin, following.start() - 1)], below_timing=timing is not None)
+        if timing is not None:
+            yield _timed(words, timing, name, offset)
+        elif words:
+            yield _stray(words, offset)
+        timing, name, begin = following, next_name, following.end() + 1
+    words = block[begin:].removesuffix("\n")
+    yield _stray(words, offset) if timing is None else _timed(words, timing, name, offset)
+
+
+def _split(lines: str, *, below_timing: bool) -> tuple[str, str]:
+    """Words and the id on the line below them: any single line, but below another cue's words only a number."""
+    words, newline, last = lines.rpartition("\n")
+    if newline:
+        return (words, last) if _NUMBER.fullmatch(last) else (lines, "")
+    return (last, "") if below_timing else ("", last)
+
+
+def _timings(block: str) -> Iterator[re.Match[str]]:
+    end = 0
+    while (arrow := block.find("-->", end)) >= 0:
+        line = _TIMING.match(block, block.rfind("\n", end, arrow) + 1 or end)
+        if line is not None and _is_timing(line):
+            yield line
+        end = block.find("\n", arrow) + 1 or len(block)
+
+
+def _is_timing(line: re.Match[str]) -> bool:
+    """Whether there is a time on one side at least, and no word before the arrow."""
+    start = line["doubtful"]
+    if start is None or _CLOCKLIKE.match(start):
+        return True
+    return _NO_WORD.fullmatch(start) is not None and _CLOCKLIKE.match(line["end"]) is not None
+
+
+def _timed(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
+    h1, m1, s1, f1, h2, m2, s2, f2, doubtful, until, rest = timing.groups()[-11:]
+    start: float | None = None
+    end: float | None = None
+    if doubtful is None:
+        start, end = clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2)
+    else:
+        start, end = clock.seconds(doubtful), clock.seconds(until)
+    if rest and not _SETTINGS.match(rest):
+        text = f"{rest.strip()}\n{text}".rstrip("\n")
+    offset += timing.start("rest")
     if start is None or end is None or end < start:
-        return Cue(text, start, doubt="unreadable_timing", offset=timing.start())
-    return Cue(text, start, end)
+        return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)
+    return Cue(text, start, end, None, offset, name)
 
 
-def _without_number(text: str) -> str:
-    """Without the next cue's number, where the blank line before it is missing."""
-    rest, _, number = text.rpartition("\n")
-    return rest if rest and _NUMBER.fullmatch(number) else text
-
-
-def _id_start(text: str, begin: int, end: int) -> int:
-    """Where the next cue's id begins: the line just above its timing line, or a number with a blank line between."""
-    stop = end - 2 if text.endswith("\n\n", begin, end) else end - 1
-    line = text.rfind("\n", begin, max(begin, stop)) + 1 or begin
-    return line if stop == end - 1 or _NUMBER.fullmatch(text, line, stop) else end
-
-
-def _blank_line(text: str, begin: int, end: int) -> int:
-    """Where the text that starts at `begin` meets its first empty line, or `end`."""
-    if text.startswith("\n", begin, end):
-        return begin
-    blank = text.find("\n\n", begin, end)
-    return end if blank < 0 else blank
-
-
-def _blocks(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Start and stop of each run of lines that are not empty, but for the blank lines above it."""
-    while ink := _INK.search(text, begin, end):
-        start = text.rfind("\n", begin, ink.start()) + 1 or begin
-        stop = _blank_line(text, start, end)
-        yield start, stop
-        begin = stop
+def _stray(text: str, offset: int) -> Cue:
+    return Cue(text, doubt="text_outside_cues", offset=offset)
 
 
 def _place(text: str, offsets: list[int]) -> str:

@@ -7,17 +7,20 @@ that do.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 #: `Name: `, `Name:` at the line's end, `**Name:** ` and the fullwidth colon. A clock time has no space after its colon.
 #: The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
 LABEL = r"(?:\*\*)?(?P<label>[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
 
-_FIRST = re.compile(rf"[ \t]{{0,8}}{LABEL}")
+#: A caption's label ends at the first colon with a blank behind it: Zoom's names may be "[Rye] Jo" or "Room 3:B".
+_CAPTION = re.compile(
+    r"[ \t]{0,8}(?:\*\*)?([^\s:\uff1a<][^:\uff1a\n]{0,80}(?::(?=[^\s*])[^:\uff1a\n]{1,40}){0,4})"
+    r"(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
+)
 
-#: No call has more speakers; a hostile file could name millions.
-_MAX_LABELS = 10_000
 _MAX_WORDS = 5
+#: "Conference Room 3 - Main Building" is a participant of a meeting, and its captions prove that somebody speaks.
+_MAX_CAPTION_WORDS = 8
 #: What follows a name in Zoom's labels: "Anna Kim | Northwind (she/her)".
 _SUFFIX = re.compile(r"\s*[|(\[/].*$", re.DOTALL)
 _SENTENCE = re.compile(r"[!?;\u2026\u3002\uff01\uff1f]|\w{4}\.\s")
@@ -33,11 +36,10 @@ _HEADINGS = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
-def _is_plausible(label: str) -> bool:
+def _is_plausible(label: str, most_words: int) -> bool:
     """Whether a label could be a speaker's at all: short, not a sentence, not a heading."""
     name = _SUFFIX.sub("", label) or label
-    return len(name.split()) <= _MAX_WORDS and not _SENTENCE.search(label) and not _HEADINGS.fullmatch(name)
+    return len(name.split()) <= most_words and not _SENTENCE.search(label) and not _HEADINGS.fullmatch(name)
 
 
 def believed(labels: Iterable[str | None], *, captions: bool = False) -> frozenset[str]:
@@ -46,7 +48,7 @@ def believed(labels: Iterable[str | None], *, captions: bool = False) -> frozens
     Where every line has a label that looks like a name, captions prove by their times that somebody speaks; a text
     needs a role among them ("Rep: ..."), or a list of headings would be a conversation.
     """
-    seen, unlabelled = _count(labels)
+    seen, unlabelled = _count(labels, _MAX_CAPTION_WORDS if captions else _MAX_WORDS)
     repeated = {label for label, count in seen.items() if count > 1}
     once = {label for label in seen.keys() - repeated if _is_name(label)}
     if sum(seen[label] for label in repeated) >= 2 * len(once):
@@ -63,30 +65,17 @@ def name_of(match: re.Match[str]) -> str | None:
     return label.rstrip(" \t*") if label else None
 
 
-def first(text: str) -> str | None:
-    """The label that a text begins with, whether it is a speaker's or not."""
-    match = _FIRST.match(text)
-    return name_of(match) if match else None
+def start(text: str) -> tuple[str | None, int]:
+    """The label that a caption begins with, whether it is a speaker's or not, and where the words after it begin."""
+    match = _CAPTION.match(text)
+    return (match[1].rstrip(" \t*"), match.end()) if match else (None, 0)
 
 
-def split(text: str, speakers: frozenset[str]) -> tuple[str | None, str]:
-    """A text's speaker and the words after the label; no speaker and the whole text where it is not one of them."""
-    match = _FIRST.match(text)
-    name = name_of(match) if match else None
-    if match is None or name not in speakers:
-        return None, text
-    return name, text[match.end() :].removeprefix("\n")
-
-
-def _count(labels: Iterable[str | None]) -> tuple[Counter[str], int]:
-    seen: Counter[str] = Counter()
-    unlabelled = 0
-    for label in labels:
-        if label is None or not _is_plausible(label):
-            unlabelled += 1
-        elif label in seen or len(seen) < _MAX_LABELS:
-            seen[label] += 1
-    return seen, unlabelled
+def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str], int]:
+    """How often each plausible label is there, and how many lines have none."""
+    found = Counter(labels)
+    seen = Counter({label: count for label, count in found.items() if label and _is_plausible(label, most_words)})
+    return seen, found.total() - seen.total()
 
 
 def _is_name(label: str) -> bool:

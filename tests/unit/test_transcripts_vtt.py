@@ -57,6 +57,81 @@ def test_tags_go_and_entities_are_decoded_once_and_spoken_markup_stays():
     assert turn.text == "R&D typed <b> &lt;\n5 < 6  > 4 <COUGH/> AT&T"
 
 
+def test_names_in_zoom_hold_brackets_pipes_colons_and_many_words():
+    names = [
+        "[Rye] Anna", "(she/her) Ben", "Cleo | Rye @ home", "Room 3:B", "Conference Room 3 - Main Building North Wing",
+        "#1 Dan", "Élodie\xa0Roy", "王芳",
+    ]  # fmt: skip
+    body = "".join(
+        f"{n}\r\n00:00:0{n % 9}.000 --> 00:00:09.000\r\n{name}: a: b\xa0c\r\n\r\n" for n, name in enumerate(names * 2)
+    )
+    assert [(turn.speaker, turn.text) for turn in turns(body)] == [(name, "a: b\xa0c") for name in names * 2]
+
+
+def test_teams_without_names_puts_an_empty_line_below_the_times_and_no_header_above():
+    reading = read(
+        b"00:00:16.246 --> 00:00:17.726\r\n\r\nWe start.\r\n\r\n00:00:18.000 --> 00:00:19.000\r\n\r\nYes\r\n"
+    )
+    found = [(turn.speaker, turn.text, turn.start) for turn in reading.transcript.turns]
+    assert (found, reading.warnings) == ([(None, "We start.", 16.246), (None, "Yes", 18.0)], ())
+
+
+def test_words_between_an_empty_cue_and_the_next_times_are_no_id():
+    times = "00:01.000 --> 00:02.000\n"
+    assert [turn.text for turn in turns(f"{times}\nWe start.\n{times}\n1f-2/3\n{times}x\n")] == ["We start.", "", "x"]
+
+
+def test_speakers_may_stand_above_the_times():
+    times = "00:01.000 --> 00:02.000\n"
+    webex = turns(f'1 "Anna Kim" (3603207424)\n{times}hi\n\n2 "Ben: Rye" (12)\n{times}Note: ho\n')
+    assert [(turn.speaker, turn.text) for turn in webex] == [("Anna Kim", "hi"), ("Ben: Rye", "Note: ho")]
+    named = turns("".join(f"{name}\n{times}hi\n\n" for name in ("Anna", "Ben", "Anna")))
+    assert [turn.speaker for turn in named] == ["Anna", "Ben", "Anna"]
+    chapters = turns("".join(f"Chapter {n}\n{times}hi\n\n" for n in range(3)))
+    assert [turn.speaker for turn in chapters] == [None, None, None]
+
+
+def test_the_metadata_of_graph_name_the_speaker_in_json():
+    said = '{"speakerName":"Kim, Anna","spokenText":"It is \\"fine\\"."}'
+    (one, two) = turns(f"00:01.000 --> 00:02.000\n{said}\n\n00:02.000 --> 00:03.000\nnot json\n")
+    assert (one.speaker, one.text, one.start) == ("Kim, Anna", 'It is "fine".', 1.0)
+    assert (two.speaker, two.text) == (None, "not json")
+
+
+def test_words_behind_the_times_are_kept_and_settings_are_not():
+    found = turns("00:01.000 --> 00:02.000 line up here\nand there\n\n00:02.000 --> 00:03.000  align:start line:0\nb\n")
+    assert [turn.text for turn in found] == ["line up here\nand there", "b"]
+
+
+def test_lines_that_look_like_times_and_open_no_cue_are_counted():
+    body = "00:01.000 --> 00:02.000\na --> b\n\n00:02.000 x--> 00:03.000\nb\n\nfrom 10:30 --> 11:00\n"
+    warnings = {warning.code: warning.place for warning in read(f"WEBVTT\n\n{body}".encode()).warnings}
+    assert warnings == {"text_outside_cues": "line 6 and 1 more", "timing_lines_lost": "2 of 3 lines"}
+
+
+def test_blanks_at_the_end_are_no_words():
+    assert read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nx\n\n \n\n  ").warnings == ()
+
+
+def test_cues_without_an_empty_line_between_them_are_cues():
+    times = "00:01.000 --> 00:02.000\n"
+    found = turns(f"{times}{times}a\n2\n{times}b\nb\n33\n{times}44\n{times}c")
+    assert [turn.text for turn in found] == ["", "a", "b\nb", "44", "c"]
+
+
+def test_a_long_line_and_nul_characters_are_one_cue():
+    words = "好" * 8_000
+    reading = read(f"WEBVTT\n\n00:00:00.000 --> 00:00:01.000\x00align:end\n{words}\x00".encode())
+    assert [turn.text for turn in reading.transcript.turns] == [words + "\ufffd"]
+    assert {warning.code for warning in reading.warnings} == {"replaced_characters"}
+
+
+def test_a_time_before_the_recording_is_left_out_and_counted():
+    reading = read(b"WEBVTT\n\n-00:00:02.500 --> 00:00:01.250\n<v Anna>late</v>\n")
+    assert [(turn.text, turn.start) for turn in reading.transcript.turns] == [("late", None)]
+    assert reading.warnings == (Warning(code="unreadable_timing", place="line 3"),)
+
+
 def test_notes_styles_and_headers_are_no_speech():
     head = "<!-- x -->\nwebvtt - title\nKind: captions\n\nNOTE\na note\n\nSTYLE\n::cue {}\n\n"
     text = head + "00:01.000 --> 00:02.000\nGood morning.\n\nNOTE bye\n"
@@ -112,6 +187,19 @@ def test_rolling_captions_say_each_word_once_and_keep_each_cue():
         "00:03.000 --> 00:04.000\nthis is\n \n\n00:04.000 --> 00:05.000\nit\n"
     )
     assert [turn.text for turn in found] == ["well", "this is", "", "it"]
+
+
+def test_rolling_captions_whose_stamps_were_taken_away_are_known_by_their_repeated_lines():
+    texts = ["so the pilot", "so the pilot\nstarts in May", "starts in May", "starts in May\nyes", "yes\nyes"]
+    body = "".join(f"00:0{n}.000 --> 00:0{n}.900\n{text}\n\n" for n, text in enumerate(texts))
+    assert [turn.text for turn in turns(body)] == ["so the pilot", "starts in May", "", "yes", ""]
+    assert [turn.text for turn in read(body.encode()).transcript.turns] == [
+        "so the pilot",
+        "starts in May",
+        "",
+        "yes",
+        "",
+    ]
 
 
 def test_two_people_who_say_one_thing_each_are_known_by_their_cues():

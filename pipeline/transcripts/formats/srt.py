@@ -2,7 +2,7 @@
 
 import re
 
-from pipeline.transcripts.captions import labelled
+from pipeline.transcripts.captions import labelled, rolling, scroll
 from pipeline.transcripts.clock import CLOCK
 from pipeline.transcripts.cues import cues, doubts
 from pipeline.transcripts.markup import without_tags
@@ -26,7 +26,9 @@ def parse(source: Source) -> Parsed:
     """One turn for each cue. SubRip names the speaker only where it changes, so a name holds until the next."""
     text = _BLANKS.sub("\n", source.text)
     found = list(bounded(cues(text, _nothing)))
-    return Parsed(list(labelled(found, without_tags, carry=True)), doubts(found, text))
+    texts = [without_tags(cue.text) for cue in found]
+    turns = rolling(found, texts) if scroll(texts) else labelled(found, texts, carry=True)
+    return Parsed(list(turns), tuple(doubts(found, text)))
 
 
 def _nothing(_block: str) -> bool:

@@ -1,14 +1,19 @@
 """WebVTT: Zoom (`Name: text`), Teams (`<v Name>`), YouTube's rolling captions, and what other tools write.
 
+Webex and others name the speaker in the line above the times, Microsoft Graph's `metadataContent` in JSON below them.
+
 Where the standard would drop a cue (comma decimals, times without leading zeros, garbage), it is kept: see `cues`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts.captions import labelled
+from pipeline.transcripts import labels
+from pipeline.transcripts.captions import labelled, rolling, scroll
 from pipeline.transcripts.cues import Cue, cues, doubts
+from pipeline.transcripts.json_text import value_of
 from pipeline.transcripts.markup import unescaped, without_tags
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -20,6 +25,9 @@ _HEADER = re.compile(_SIGNATURE, re.DOTALL)
 _COMMENT = re.compile(rf"{_SIGNATURE}|NOTE(?:\s|\Z)|(?:STYLE|REGION)[ \t]*(?:\n|\Z)", re.DOTALL)
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:[ \t\n]([^<>]*))?>")
 _WORD_STAMP = re.compile(r"<[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{3}><c")
+#: `1 "Anna Kim" (3603207424)`, as Webex writes it.
+_QUOTED = re.compile(r'[0-9]{1,9} "([^"\n]{1,100})"(?: \([0-9]{1,20}\))?[ \t]*')
+_METADATA = re.compile(r'\{"(?=[^\n]{0,4000}"spokenText")')
 #: Old Teams exports name their voices by account ids.
 _GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:@\S*)?", re.IGNORECASE)
 
@@ -32,7 +40,7 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each cue, or for each voice in it."""
     found = list(bounded(cues(source.text, is_comment)))
-    return Parsed(list(bounded(_turns(found, source.text))), doubts(found, source.text))
+    return Parsed(list(bounded(_turns(found, source.text))), tuple(doubts(found, source.text)))
 
 
 def is_comment(block: str) -> bool:
@@ -41,27 +49,44 @@ def is_comment(block: str) -> bool:
 
 
 def _turns(found: Sequence[Cue], text: str) -> Iterator[Turn]:
-    if _WORD_STAMP.search(text):
-        return _rolling(found)
+    if found and _METADATA.match(found[0].text):
+        return _of_metadata(found)
     if _VOICE.search(text):
         return _voiced(found)
-    return labelled(found, _spoken, carry=False)
+    texts = [_spoken(cue.text) for cue in found]
+    if _WORD_STAMP.search(text) or scroll(texts):
+        return rolling(found, texts)
+    if speakers := _named_above(found):
+        return (
+            Turn(text=text, speaker=speakers.get(cue.id), start=cue.start, end=cue.end)
+            for cue, text in zip(found, texts, strict=True)
+        )
+    return labelled(found, texts, carry=False)
 
 
 def _spoken(text: str) -> str:
-    return unescaped(without_tags(text))
+    return unescaped(without_tags(text)) if "<" in text or "&" in text or "{" in text else text
 
 
-def _rolling(found: Sequence[Cue]) -> Iterator[Turn]:
-    """Captions that scroll: each cue begins with the line that the one before ended with."""
-    last = None
+def _named_above(found: Sequence[Cue]) -> dict[str, str]:
+    """The speakers that ids name, by id: an id is only once in a file, so where some come back they are names."""
+    ids = Counter(cue.id for cue in found if cue.id and not cue.id.isdecimal())
+    if quoted := {each: match[1] for each in ids if (match := _QUOTED.fullmatch(each))}:
+        return quoted
+    return {name: name for name in labels.believed(ids.elements())} if len(ids) < ids.total() else {}
+
+
+def _of_metadata(found: Sequence[Cue]) -> Iterator[Turn]:
+    """Each cue an object with what was said and by whom."""
     for cue in found:
-        fresh = []
-        for line in _spoken(cue.text).split("\n"):
-            if line.strip() and line != last:
-                fresh.append(line)
-                last = line
-        yield Turn(text="\n".join(fresh), start=cue.start, end=cue.end)
+        said = value_of(cue.text) if _METADATA.match(cue.text) else {"spokenText": cue.text}
+        speaker, words = said.get("speakerName"), said.get("spokenText")
+        yield Turn(
+            text=words if isinstance(words, str) else "",
+            speaker=speaker if isinstance(speaker, str) and speaker.strip() else None,
+            start=cue.start,
+            end=cue.end,
+        )
 
 
 def _voiced(found: Sequence[Cue]) -> Iterator[Turn]:
