@@ -78,16 +78,20 @@ def test_teams_without_names_puts_an_empty_line_below_the_times_and_no_header_ab
 
 def test_words_between_an_empty_cue_and_the_next_times_are_no_id():
     times = "00:01.000 --> 00:02.000\n"
-    assert [turn.text for turn in turns(f"{times}\nWe start.\n{times}\n1f-2/3\n{times}x\n")] == ["We start.", "", "x"]
+    assert [turn.text for turn in turns(f"{times}\nWe start.\n{times}\n1f-2/3\n{times}yes\n")] == [
+        "We start.",
+        "",
+        "yes",
+    ]
 
 
 def test_speakers_may_stand_above_the_times():
     times = "00:01.000 --> 00:02.000\n"
-    webex = turns(f'1 "Anna Kim" (3603207424)\n{times}hi\n\n2 "Ben: Rye" (12)\n{times}Note: ho\n')
-    assert [(turn.speaker, turn.text) for turn in webex] == [("Anna Kim", "hi"), ("Ben: Rye", "Note: ho")]
-    named = turns("".join(f"{name}\n{times}hi\n\n" for name in ("Anna", "Ben", "Anna")))
+    webex = turns(f'1 "Anna Kim" (3603207424)\n{times}hi all\n\n2 "Ben: Rye" (12)\n{times}Note: ho ho\n')
+    assert [(turn.speaker, turn.text) for turn in webex] == [("Anna Kim", "hi all"), ("Ben: Rye", "Note: ho ho")]
+    named = turns("".join(f"{name}\n{times}hi there\n\n" for name in ("Anna", "Ben", "Anna")))
     assert [turn.speaker for turn in named] == ["Anna", "Ben", "Anna"]
-    chapters = turns("".join(f"Chapter {n}\n{times}hi\n\n" for n in range(3)))
+    chapters = turns("".join(f"Chapter {n}\n{times}hi there\n\n" for n in range(3)))
     assert [turn.speaker for turn in chapters] == [None, None, None]
 
 
@@ -110,13 +114,13 @@ def test_lines_that_look_like_times_and_open_no_cue_are_counted():
 
 
 def test_blanks_at_the_end_are_no_words():
-    assert read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nx\n\n \n\n  ").warnings == ()
+    assert read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nall the words\n\n \n\n  ").warnings == ()
 
 
 def test_cues_without_an_empty_line_between_them_are_cues():
     times = "00:01.000 --> 00:02.000\n"
-    found = turns(f"{times}{times}a\n2\n{times}b\nb\n33\n{times}44\n{times}c")
-    assert [turn.text for turn in found] == ["", "a", "b\nb", "44", "c"]
+    found = turns(f"{times}{times}a\n2\n{times}b\nb\n33\n{times}44\n{times}and the rest")
+    assert [turn.text for turn in found] == ["", "a", "b\nb", "44", "and the rest"]
 
 
 def test_a_long_line_and_nul_characters_are_one_cue():
@@ -127,8 +131,8 @@ def test_a_long_line_and_nul_characters_are_one_cue():
 
 
 def test_a_time_before_the_recording_is_left_out_and_counted():
-    reading = read(b"WEBVTT\n\n-00:00:02.500 --> 00:00:01.250\n<v Anna>late</v>\n")
-    assert [(turn.text, turn.start) for turn in reading.transcript.turns] == [("late", None)]
+    reading = read(b"WEBVTT\n\n-00:00:02.500 --> 00:00:01.250\n<v Anna>I am a bit late</v>\n")
+    assert [(turn.text, turn.start) for turn in reading.transcript.turns] == [("I am a bit late", None)]
     assert reading.warnings == (Warning(code="unreadable_timing", place="line 3"),)
 
 
