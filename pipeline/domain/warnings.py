@@ -18,6 +18,7 @@ WARNINGS: Final[dict[str, str]] = {
     "summary_left_out": "A summary that the export brought along was left out, not summarized again.",
     "notes_left_out": "Notes that the export brought along were left out, since nobody said them.",
     "chat_left_out": "Chat messages among the speech were left out.",
+    "pages_missing": "The export goes on on another page, which was not in the file.",
     "duplicate_turns": "Turns equal to the one before in speaker, words and both times were left out.",
     "loop_collapsed": "A phrase that a recogniser repeated without end stands once.",
     "maybe_silence": "The recogniser itself doubts that anybody spoke.",

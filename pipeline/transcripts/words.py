@@ -5,7 +5,7 @@ with the one before it: a failed diarization never discards text. Scripts that k
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn
@@ -32,12 +32,19 @@ def turns(words: Iterable[Word]) -> Iterator[Turn]:
     silent_since = None
     for word in words:
         if spoken and _begins_a_turn(word, spoken[0].speaker, silent_since):
-            yield _turn(spoken)
+            yield one_turn(spoken)
             spoken = []
         spoken.append(word)
         silent_since = next((time for time in (word.end, word.start) if time is not None), silent_since)
     if spoken:
-        yield _turn(spoken)
+        yield one_turn(spoken)
+
+
+def one_turn(spoken: Sequence[Word]) -> Turn:
+    """The words, of which there is at least one, as one turn of the first one's speaker."""
+    start = next((word.start for word in spoken if word.start is not None), None)
+    end = next((word.end for word in reversed(spoken) if word.end is not None), None)
+    return turn("".join(_pieces(spoken)), spoken[0].speaker, start, end)
 
 
 def _begins_a_turn(word: Word, speaker: str | None, silent_since: float | None) -> bool:
@@ -48,13 +55,7 @@ def _begins_a_turn(word: Word, speaker: str | None, silent_since: float | None) 
     return word.start is not None and silent_since is not None and word.start - silent_since >= PAUSE
 
 
-def _turn(spoken: list[Word]) -> Turn:
-    start = next((word.start for word in spoken if word.start is not None), None)
-    end = next((word.end for word in reversed(spoken) if word.end is not None), None)
-    return turn("".join(_pieces(spoken)), spoken[0].speaker, start, end)
-
-
-def _pieces(spoken: list[Word]) -> Iterator[str]:
+def _pieces(spoken: Sequence[Word]) -> Iterator[str]:
     before = ""
     for word in spoken:
         if before and not word.glued and not _touch(before, word.text):

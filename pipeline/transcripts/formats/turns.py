@@ -54,8 +54,8 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
-    document, doubts = read_as(_Document, {"turns": _list(source)}, "Callfold")
-    return Parsed([_as_turn(each) for each in bounded(document.turns)], doubts)
+    document, doubts = read_as(_Document, {"turns": list(bounded(_list(source) or ()))}, "Callfold")
+    return Parsed([_as_turn(each) for each in document.turns], doubts)
 
 
 def _list(source: Source) -> list[Any] | None:

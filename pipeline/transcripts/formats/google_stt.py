@@ -1,0 +1,111 @@
+"""Google's Speech-to-Text, v1 and v2: results, alone or as the `response` of an operation.
+
+Source: docs.cloud.google.com/speech-to-text, RecognizeResponse and BatchRecognizeResults. Times are "1.300s" or
+{"seconds": "1", "nanos": 300000000}. With diarization the last result of v1 repeats every word, and it alone has tags.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from pipeline.domain.documents import Turn
+from pipeline.transcripts import words
+from pipeline.transcripts.moments import Duration
+from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.vendor import Label, Many, Shape, Words, in_order, read_as, turn
+
+NAME = "google_stt"
+
+#: What a response without any speech holds at most.
+_KEYS = {"@type", "metadata", "requestId", "results", "totalBilledTime"}
+
+
+def _tag(given: Any) -> Any:
+    """No tag is written as 0."""
+    return given or None
+
+
+class _Word(Shape):
+    word: Words = ""
+    start: Duration = Field(None, validation_alias=AliasChoices("startTime", "startOffset", "start_time"))
+    end: Duration = Field(None, validation_alias=AliasChoices("endTime", "endOffset", "end_time"))
+    speaker: Annotated[Label, BeforeValidator(_tag)] = Field(
+        None, validation_alias=AliasChoices("speakerLabel", "speakerTag", "speaker_tag")
+    )
+
+
+class _Alternative(Shape):
+    transcript: Words = ""
+    words: Many[_Word] = ()
+
+
+class _Result(Shape):
+    alternatives: Many[_Alternative] = ()
+    channel: int | None = Field(None, validation_alias=AliasChoices("channelTag", "channel_tag"))
+    end: Duration = Field(None, validation_alias=AliasChoices("resultEndTime", "resultEndOffset", "result_end_time"))
+
+    @property
+    def words(self) -> tuple[_Word, ...]:
+        """Those of the likeliest reading."""
+        return self.alternatives[0].words if self.alternatives else ()
+
+    @property
+    def is_diarized(self) -> bool:
+        """Whether its words have speakers."""
+        return any(word.speaker for word in self.words)
+
+
+class _Response(Shape):
+    results: Many[_Result] = ()
+
+
+def recognises(source: Source) -> bool:
+    """Whether results have alternatives with a transcript or words."""
+    response = _response(source)
+    results = response.get("results") if isinstance(response, dict) else None
+    if not isinstance(results, list):
+        return False
+    if not results:
+        return _KEYS.issuperset(response)
+    return any(isinstance(result, dict) and _is_speech(result.get("alternatives")) for result in results[:10])
+
+
+def parse(source: Source) -> Parsed:
+    """A turn for each result, or for each speaker in it; where several channels were recorded, each is a speaker."""
+    response, doubts = read_as(_Response, _response(source), "Google")
+    results = _said_once(response.results)
+    several = len({result.channel for result in results if result.channel}) > 1
+    found = [turn for result in results for turn in _turns(result, f"Channel {result.channel}" if several else None)]
+    return Parsed(in_order(found) if several else found, doubts)
+
+
+def _response(source: Source) -> Any:
+    return source.json if source.at("response") is None else source.at("response")
+
+
+def _is_speech(alternatives: Any) -> bool:
+    best = alternatives[0] if isinstance(alternatives, list) and alternatives else None
+    return isinstance(best, dict) and ("transcript" in best or "words" in best)
+
+
+def _said_once(results: Sequence[_Result]) -> Sequence[_Result]:
+    """The last result alone where it repeats the others: they have as many words, and no speakers."""
+    if not results or not results[-1].is_diarized or any(result.is_diarized for result in results[:-1]):
+        return results
+    before = sum(len(result.words) or len(_transcript(result).split()) for result in results[:-1])
+    return results[-1:] if len(results[-1].words) >= before else results
+
+
+def _transcript(result: _Result) -> str:
+    return result.alternatives[0].transcript if result.alternatives else ""
+
+
+def _turns(result: _Result, channel: str | None) -> Iterator[Turn]:
+    spoken = [words.Word(word.word, channel or word.speaker, word.start, word.end) for word in result.words]
+    if result.is_diarized or (spoken and not _transcript(result)):
+        yield from words.turns(spoken)
+    elif spoken:
+        yield turn(_transcript(result), channel, spoken[0].start, spoken[-1].end)
+    elif result.alternatives:
+        yield turn(_transcript(result), channel, None, result.end)
