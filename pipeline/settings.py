@@ -168,7 +168,8 @@ class Schedule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: Path
+    #: A folder, or the URI of one: a Path would lose a slash of it.
+    source: Path | str
     at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
     time_zone: Annotated[str, AfterValidator(_known_time_zone)] = "UTC"
     account: str | None = None

@@ -13,10 +13,10 @@ JobName = Annotated[
     str, typer.Argument(metavar="JOB", help="The job's id, the first six or more characters of it, or its key.")
 ]
 Paths = Annotated[
-    list[Path],
+    list[str],  # a Path would lose a slash of s3://bucket
     typer.Argument(
         metavar="PATH...",
-        help="Transcripts (.txt, .vtt, .srt), folders of them, or .ndjson files with one document a line.",
+        help="Transcripts, folders and .zip archives of them, tables and .ndjson files of documents, s3:// gs:// az://.",
         show_default=False,
     ),
 ]

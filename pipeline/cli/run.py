@@ -10,6 +10,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.ledger.connection import Ledger
 from pipeline.stages.submit import Submitted, submit
 from pipeline.transcripts.batch import read_paths
+from pipeline.transcripts.batch.remote import path_of
 
 
 @arguments.with_options
@@ -35,8 +36,9 @@ def run(
     finish(settings, request, out, strict=strict, as_json=as_json)
 
 
-def _check_apart(out: Path, paths: list[Path]) -> None:
+def _check_apart(out: Path, paths: list[str]) -> None:
     """A bundle among the transcripts would be read as documents by the next run."""
     for path in paths:
-        if out.resolve().is_relative_to(path.resolve()):
+        source = path_of(path)
+        if source and out.resolve().is_relative_to(source.resolve()):
             raise InvalidRequest(f"{out} lies inside {path}, so the next run would read it: name another --out")

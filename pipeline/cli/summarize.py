@@ -1,6 +1,5 @@
 """`callfold summarize`: one short document, answered while one waits, and nothing kept of it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,10 +13,10 @@ from pipeline.stages.summarize_inline import summarize_inline
 from pipeline.transcripts.batch import read_paths
 
 File = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="FILE",
-        help="A transcript (.txt, .vtt, .srt), or a .ndjson file with one document.",
+        help="A transcript, or a .ndjson file with one document.",
         show_default=False,
     ),
 ]
@@ -48,7 +47,7 @@ def summarize(
         raise typer.Exit(failures.NO_RESULT)
 
 
-def _only(file: Path, account: str | None) -> IncomingDocument:
+def _only(file: str, account: str | None) -> IncomingDocument:
     found = list(zip(read_paths([file], account), range(2), strict=False))
     documents = [document for document, _ in found]
     problems = [document for document in documents if isinstance(document, Problem)]
@@ -58,9 +57,7 @@ def _only(file: Path, account: str | None) -> IncomingDocument:
         case [IncomingDocument() as only]:
             return only
         case _:
-            raise InvalidRequest(
-                [Problem(str(file), "holds no single document: `callfold run` takes as many as you have")]
-            )
+            raise InvalidRequest([Problem(file, "holds no single document: `callfold run` takes as many as you have")])
 
 
 def _print(result: ItemResult) -> None:

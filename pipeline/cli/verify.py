@@ -13,7 +13,7 @@ from pipeline.transcripts.batch import read_paths
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The bundle's folder.", show_default=False)]
 Transcripts = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Argument(metavar="[PATH...]", help="Its transcripts, to check the quotes too.", show_default=False),
 ]
 
@@ -35,7 +35,7 @@ def verify(bundle: Bundle, paths: Transcripts = None, prefix: Prefix = "", as_js
     screen.line(f"{bundle} is whole: {verified.rows} rows, {verified.actions} merged actions, {quotes}")
 
 
-def _transcripts(paths: list[Path], prefix: str) -> dict[str, Transcript]:
+def _transcripts(paths: list[str], prefix: str) -> dict[str, Transcript]:
     found: dict[str, Transcript] = {}
     problems: list[Problem] = []
     for document in read_paths(paths, id_prefix=prefix):

@@ -13,12 +13,12 @@ from structlog.testing import capture_logs
 from pipeline.domain.canonical import canonical
 from pipeline.domain.documents import DocumentInput, Fault, IncomingDocument, Warning
 from pipeline.errors import Problem
-from pipeline.transcripts import batch, ndjson
-from pipeline.transcripts.batch import incoming, read_paths
+from pipeline.transcripts.batch import document as documents
+from pipeline.transcripts.batch import incoming, ndjson, read_paths
 from pipeline.transcripts.source import MAX_TURNS
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calls"
-LOOKED_FOR = "looked for .txt, .vtt and .srt transcripts and .ndjson or .jsonl files of documents"
+NOTHING = "nothing to read: all files are but hidden ones, recordings and pictures"
 
 
 @pytest.fixture
@@ -74,22 +74,38 @@ def test_the_order_and_the_ids_are_those_of_the_composed_relative_paths(folder):
     assert ids([folder]) == ["a.txt", "a/z.txt", "b.txt", "z.txt", "\u00fc.txt"]
 
 
-def test_junk_and_other_files_are_skipped_and_logged(folder):
-    for name in ("._call.vtt", ".DS_Store", "~$call.txt", ".git/x.txt", "a.pdf", "b.PDF", "c.mp4", "call.srt"):
-        (folder / name).parent.mkdir(exist_ok=True)
+JUNK = ("._call.vtt", ".DS_Store", "~$call.txt", "a/.git/x.txt", "Thumbs.db", "a/Desktop.ini", "__MACOSX/b.txt")
+
+
+def test_junk_recordings_and_pictures_are_skipped_and_logged(folder):
+    for name in (*JUNK, "a.png", "b.PNG", "c.mp4", "call.srt"):
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_bytes(b"hi")
     with capture_logs() as logs:
         assert ids([folder]) == ["call.srt"]
-    assert {(entry["extension"], entry["count"]) for entry in logs if entry["event"] == "files_skipped"} == {
-        (".pdf", 2),
+    assert {(entry["extension"], entry["count"]) for entry in logs if entry["event"] == "media_skipped"} == {
+        (".png", 2),
         (".mp4", 1),
     }
     assert {entry["name"] for entry in logs if entry["event"] == "junk_skipped"} == {
         "._call.vtt",
         ".DS_Store",
         "~$call.txt",
-        ".git",
+        "a/.git",
+        "Thumbs.db",
+        "a/Desktop.ini",
+        "__MACOSX",
     }
+
+
+def test_any_other_file_is_a_document_whatever_its_name(folder):
+    names = ("call", "call.VTT", "letter.pdf", "old.doc", "words.TXT")
+    for name in names:
+        (folder / name).write_bytes(b"%PDF-1.7" if name == "letter.pdf" else b"\xd0\xcf\x11\xe0" + bytes(range(99)))
+    (folder / "call").write_bytes(b"Anna: we agreed on it")
+    found = list(read_paths([folder]))
+    assert [document.fields.document_id for document in found] == list(names)
+    assert [document.fault and document.fault.code for document in found] == [None, *["unreadable_input"] * 4]
 
 
 def test_links_that_leave_the_folder_or_lead_nowhere_are_problems(folder, tmp_path):
@@ -99,6 +115,8 @@ def test_links_that_leave_the_folder_or_lead_nowhere_are_problems(folder, tmp_pa
     (folder / "within.txt").symlink_to(folder / "call.txt")
     (folder / "leaves.txt").symlink_to(tmp_path / "outside.txt")
     (folder / "leaves").symlink_to(tmp_path / "other")
+    (folder / "sub").mkdir()
+    (folder / "latest").symlink_to(folder / "sub")  # whose files are read where they lie
     (folder / "lost.txt").symlink_to(folder / "gone.txt")
     (folder / "loop.txt").symlink_to(folder / "loop.txt")
     found = list(read_paths([folder]))
@@ -114,13 +132,13 @@ def test_links_that_leave_the_folder_or_lead_nowhere_are_problems(folder, tmp_pa
     ]
 
 
-def test_nothing_to_read_is_a_problem_that_says_what_is_looked_for(folder):
-    (folder / "notes.pdf").write_bytes(b"x")
-    paths = [folder, folder / "gone", folder / "notes.pdf"]
+def test_nothing_to_read_is_a_problem_that_says_what_is_not_read(folder):
+    (folder / "call.mp3").write_bytes(b"x")
+    paths = [folder, folder / "gone", folder / "call.mp3"]
     assert list(read_paths(paths)) == [
-        Problem(str(folder), f"nothing to read: {LOOKED_FOR}"),
+        Problem(str(folder), NOTHING),
         Problem(str(folder / "gone"), "there is no such file or folder"),
-        Problem(str(folder / "notes.pdf"), f"not a transcript: {LOOKED_FOR}"),
+        Problem(str(folder / "call.mp3"), "a recording or a picture: hand in its transcript"),
     ]
 
 
@@ -141,7 +159,7 @@ def test_a_time_that_no_calendar_has_in_utc_is_a_problem(folder, time):
 
 
 def test_a_bad_file_is_a_document_with_a_fault(folder, monkeypatch):
-    monkeypatch.setattr(batch, "MAX_BYTES", 40)
+    monkeypatch.setattr(documents, "MAX_BYTES", 40)
     (folder / "1.vtt").write_bytes(b"")
     (folder / "2.vtt").write_bytes(b"%PDF-1.7")
     (folder / "3.vtt").write_bytes(b"x" * 41)

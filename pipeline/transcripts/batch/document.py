@@ -1,14 +1,11 @@
-"""A batch: files, folders and documents -> IncomingDocuments, one in memory at a time.
+"""A document's fields and words, or a file's bytes -> an IncomingDocument.
 
 A document that is merely bad (empty, not text, too large) comes with its fault and will be a failed row; what makes
 the batch itself wrong is a Problem with its place.
 """
 
 import hashlib
-import os
-import unicodedata
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -25,78 +22,49 @@ from pipeline.domain.documents import (
 )
 from pipeline.domain.text import is_storable, storable
 from pipeline.errors import ItemFailure, Problem
-from pipeline.transcripts import ndjson, shape, speech
-from pipeline.transcripts.folder import File, files
+from pipeline.transcripts import shape, speech
+from pipeline.transcripts.batch.file import Stream
 from pipeline.transcripts.read import MAX_BYTES, read, too_large
 from pipeline.transcripts.source import MAX_TURNS, too_many_turns
 
 
-def read_paths(
-    paths: Sequence[Path], account: str | None = None, id_prefix: str = ""
-) -> Iterator[IncomingDocument | Problem]:
-    """Everything below the paths, in a stable order.
+def incoming(document: DocumentInput, place: str, warnings: tuple[Warning, ...] = ()) -> IncomingDocument:
+    """One document that was given as fields, not as a file: its transcript is read as a file's would be.
 
-    A transcript's document_id is `id_prefix` and its path relative to the one given; its account is `account`, or the
-    name of the folder it lies in. Documents in .ndjson and .jsonl files bring their own.
+    `warnings`: what was doubtful before its fields were known.
     """
-    for path in paths:
-        for entry in files(path):
-            if isinstance(entry, Problem):
-                yield entry
-            else:
-                yield from _documents(entry, account, id_prefix)
-
-
-def incoming(document: DocumentInput, place: str) -> IncomingDocument:
-    """One document that was given as fields, not as a file: its transcript is read as a file's would be."""
     if document.turns is not None:
         return _from_turns(document, document.turns, place)
-    return _from_text(document, document.transcript or "", place)
+    return _from_text(document, document.transcript or "", place, warnings)
 
 
-def _documents(file: File, account: str | None, id_prefix: str) -> Iterator[IncomingDocument | Problem]:
-    try:
-        if not file.holds_lines:
-            yield from _from_file(file, account, id_prefix)
-            return
-        for line in ndjson.documents(file.path, file.place):
-            yield line if isinstance(line, Problem) else incoming(*line)
-    except OSError as error:
-        yield Problem(file.place, f"cannot be read: {error.strerror or 'input or output error'}")
-
-
-def _from_file(file: File, account: str | None, id_prefix: str) -> Iterator[IncomingDocument | Problem]:
-    given = {"document_id": id_prefix + file.name, "account_id": _folder(file.path) if account is None else account}
+def from_file(stream: Stream, given: dict[str, Any], place: str) -> Iterator[IncomingDocument | Problem]:
+    """One document that is a file, with its `document_id` and `account_id`; a Problem where no id can be so."""
     try:
         fields = DocumentFields.model_validate(given)
     except ValidationError as error:
-        yield from shape.problems(error, file.place)
+        yield from shape.problems(error, place)
         return
-    data, sha256 = _contents(file.path)
-    yield _incoming(fields, given | {"transcript": {"sha256": sha256}}, sha256, _words(data), file.place)
+    data, sha256 = _contents(stream)
+    yield _incoming(fields, given | {"transcript": {"sha256": sha256}}, sha256, _words(data), place)
 
 
-def _folder(path: Path) -> str:
-    """The name of the folder that a file lies in, whichever way it was given."""
-    return unicodedata.normalize("NFC", Path(os.path.abspath(path)).parent.name)  # noqa: PTH100 - resolve() follows links
-
-
-def _contents(path: Path) -> tuple[bytes | None, str]:
+def _contents(stream: Stream) -> tuple[bytes | None, str]:
     """The bytes, None where they are too many to hold, and their sha256 in both cases."""
-    with path.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
-        if len(data) <= MAX_BYTES:
-            return data, hashlib.sha256(data).hexdigest()
-        stream.seek(0)
-        return None, hashlib.file_digest(stream, "sha256").hexdigest()
+    data = stream.read(MAX_BYTES + 1)
+    if len(data) <= MAX_BYTES:
+        return data, hashlib.sha256(data).hexdigest()
+    stream.seek(0)
+    return None, hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _from_text(document: DocumentInput, text: str, place: str) -> IncomingDocument:
+def _from_text(document: DocumentInput, text: str, place: str, warnings: tuple[Warning, ...]) -> IncomingDocument:
     """JSON can hold half a surrogate pair: it is hashed as it was given and read as U+FFFD."""
     sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     words = _words(storable(text).encode())
     if not is_storable(text):
-        words = words._replace(warnings=(Warning(code="replaced_characters", place="transcript"), *words.warnings))
+        warnings = (*warnings, Warning(code="replaced_characters", place="transcript"))
+    words = words._replace(warnings=(*warnings, *words.warnings))
     given = _given(document)
     return _incoming(
         DocumentFields.model_validate(given), given | {"transcript": {"sha256": sha256}}, sha256, words, place
