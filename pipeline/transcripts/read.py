@@ -8,7 +8,7 @@ from pipeline.domain.text import is_storable
 from pipeline.errors import ItemFailure
 from pipeline.transcripts import speech
 from pipeline.transcripts.formats import FORMATS
-from pipeline.transcripts.source import Source
+from pipeline.transcripts.source import Source, bounded
 
 #: Ten hours of speech are about one megabyte.
 MAX_BYTES = 64 * 1024 * 1024
@@ -38,8 +38,9 @@ def read(data: bytes, names: Mapping[str, str] | None = None) -> Reading:
     parsed = chosen.parse(source)
     if parsed.instead:
         raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
-    speech.require(parsed.turns)
-    return Reading(Transcript(turns=tuple(parsed.turns)), (*_losses(source), *parsed.warnings), chosen.NAME)
+    turns = tuple(bounded(parsed.turns))
+    speech.require(turns)
+    return Reading(Transcript(turns=turns), (*_losses(source), *parsed.warnings), chosen.NAME)
 
 
 def too_large() -> ItemFailure:

@@ -64,7 +64,13 @@ def test_each_channel_is_a_speaker():
 
 
 @pytest.mark.parametrize(
-    "data", [response(), response({"alternatives": []}, result("")), response(totalBilledTime="1s")]
+    "data",
+    [
+        response(),
+        response({"alternatives": []}, result("")),
+        response(totalBilledTime="1s"),
+        b'{"totalBilledTime": "5s", "requestId": "7"}',
+    ],
 )
 def test_silence_is_an_empty_input(data):
     with pytest.raises(ItemFailure, match="empty_input"):

@@ -1,5 +1,9 @@
 import json
 
+import pytest
+
+from pipeline.errors import ItemFailure
+from pipeline.transcripts import source
 from pipeline.transcripts.read import read
 
 ANNA, BEN = "conferenceRecords/c/participants/1", "conferenceRecords/c/participants/2"
@@ -45,3 +49,9 @@ def test_a_file_beside_it_names_the_participants():
 def test_a_page_that_is_not_the_last_is_said_to_be_incomplete():
     reading = read(json.dumps({"transcriptEntries": ENTRIES[:2], "nextPageToken": "more"}).encode())
     assert [(warning.code, warning.place) for warning in reading.warnings] == [("pages_missing", "turn 2")]
+
+
+def test_more_entries_than_any_call_has_are_refused(monkeypatch):
+    monkeypatch.setattr(source, "MAX_TURNS", 3)
+    with pytest.raises(ItemFailure, match="unreadable_input: more than 3 turns"):
+        read(json.dumps({"transcriptEntries": ENTRIES}).encode())

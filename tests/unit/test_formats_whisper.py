@@ -41,6 +41,12 @@ def test_not_a_number_is_no_number():
     assert lines(data) == [(None, 0.0, None, " Hello, Anna.")]
 
 
+@pytest.mark.parametrize("data", [result(text=""), b'{"segments": [], "word_segments": [], "language": "en"}'])
+def test_no_segments_are_an_empty_input(data):
+    with pytest.raises(ItemFailure, match="empty_input"):
+        read(data)
+
+
 def test_silence_throughout_is_an_empty_input():
     with pytest.raises(ItemFailure, match=r"empty_input.*heard no speech"):
         read(result(SILENCE, SILENCE))

@@ -17,8 +17,9 @@ from pipeline.transcripts.vendor import Label, Many, Shape, Words, in_order, rea
 
 NAME = "google_stt"
 
-#: What a response without any speech holds at most.
-_KEYS = {"@type", "metadata", "requestId", "results", "totalBilledTime"}
+#: What a response without any speech holds: nothing but these, and one of the first three.
+_TELLING = {"results", "totalBilledTime", "@type"}
+_KEYS = {*_TELLING, "requestId", "metadata"}
 
 
 def _tag(given: Any) -> Any:
@@ -63,12 +64,12 @@ class _Response(Shape):
 def recognises(source: Source) -> bool:
     """Whether results have alternatives with a transcript or words."""
     response = _response(source)
-    results = response.get("results") if isinstance(response, dict) else None
-    if not isinstance(results, list):
+    if not isinstance(response, dict):
         return False
+    results = response.get("results") or []
     if not results:
-        return _KEYS.issuperset(response)
-    return any(isinstance(result, dict) and _is_speech(result.get("alternatives")) for result in results[:10])
+        return _KEYS.issuperset(response) and not _TELLING.isdisjoint(response)
+    return isinstance(results, list) and any(map(_is_speech, results[:10]))
 
 
 def parse(source: Source) -> Parsed:
@@ -84,17 +85,24 @@ def _response(source: Source) -> Any:
     return source.json if source.at("response") is None else source.at("response")
 
 
-def _is_speech(alternatives: Any) -> bool:
+def _is_speech(result: Any) -> bool:
+    alternatives = result.get("alternatives") if isinstance(result, dict) else None
     best = alternatives[0] if isinstance(alternatives, list) and alternatives else None
     return isinstance(best, dict) and ("transcript" in best or "words" in best)
 
 
 def _said_once(results: Sequence[_Result]) -> Sequence[_Result]:
-    """The last result alone where it repeats the others: they have as many words, and no speakers."""
-    if not results or not results[-1].is_diarized or any(result.is_diarized for result in results[:-1]):
+    """The last result alone where it has speakers, no other one has, and it says what they say."""
+    *earlier, last = results or (_Result(),)
+    if not last.is_diarized or any(result.is_diarized for result in earlier):
         return results
-    before = sum(len(result.words) or len(_transcript(result).split()) for result in results[:-1])
-    return results[-1:] if len(results[-1].words) >= before else results
+    said = [word for result in earlier for word in _said(result)]
+    repeats = not said or (said[0].startswith(last.words[0].word) and 2 * len(last.words) >= len(said))
+    return (last,) if repeats else results
+
+
+def _said(result: _Result) -> list[str]:
+    return [word.word for word in result.words] or _transcript(result).split()
 
 
 def _transcript(result: _Result) -> str:

@@ -20,7 +20,7 @@ _UNSURE = -1.0
 #: How far behind the last word one is looked for in its segment's text.
 _NEAR = 100
 #: What a response without segments holds at most.
-_KEYS = {"task", "language", "duration", "text", "segments", "words", "usage", "logprobs"}
+_KEYS = {"task", "language", "duration", "text", "segments", "words", "word_segments", "usage", "logprobs"}
 
 
 class _Word(Shape):
@@ -48,12 +48,12 @@ class _Result(Shape):
 
 
 def recognises(source: Source) -> bool:
-    """Whether there are segments of text with times, or nothing but a text."""
+    """Whether there are segments of text with times, or none and nothing of others' beside them."""
     segments = source.at("segments")
     if isinstance(segments, list) and segments:
         first = segments[0]
         return isinstance(first, dict) and "text" in first and "start" in first
-    return isinstance(source.at("text"), str) and _KEYS.issuperset(source.json)
+    return (segments == [] or isinstance(source.at("text"), str)) and _KEYS.issuperset(source.json)
 
 
 def parse(source: Source) -> Parsed:
