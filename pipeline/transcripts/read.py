@@ -1,12 +1,12 @@
 """A file's bytes -> a Reading, or one named reason why not. The content decides, never the file's name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.domain.documents import Transcript, Warning
+from pipeline.domain.documents import Transcript, Turn, Warning
 from pipeline.domain.text import is_storable
 from pipeline.errors import ItemFailure
-from pipeline.transcripts import speech
+from pipeline.transcripts import repeats, speakers, speech
 from pipeline.transcripts.formats import FORMATS
 from pipeline.transcripts.source import Source, bounded
 
@@ -38,9 +38,19 @@ def read(data: bytes, names: Mapping[str, str] | None = None) -> Reading:
     parsed = chosen.parse(source)
     if parsed.instead:
         raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
-    turns = tuple(bounded(parsed.turns))
-    speech.require(turns)
-    return Reading(Transcript(turns=turns), (*_losses(source), *parsed.warnings), chosen.NAME)
+    turns, doubts = settled(list(bounded(parsed.turns)))
+    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), chosen.NAME)
+
+
+def settled(turns: Sequence[Turn]) -> tuple[list[Turn], tuple[Warning, ...]]:
+    """What every format's turns go through: labels are settled, repeats that nobody said go, and it must be speech.
+
+    Raises ItemFailure: empty_input, too_short.
+    """
+    labelled, merged = speakers.settle(turns)
+    said, repeated = repeats.settle(labelled)
+    speech.require(said)
+    return said, (*merged, *repeated, *speakers.doubts(said))
 
 
 def too_large() -> ItemFailure:

@@ -34,6 +34,10 @@ def said(document):
     return " ".join(f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in document.transcript.turns)
 
 
+def losses(document):
+    return [warning for warning in document.warnings if "speakers" not in warning.code]
+
+
 def problems(found):
     """The places, from the file's name on, and the messages; never a customer's words in them."""
     assert all(isinstance(entry, Problem) for entry in found)
@@ -96,28 +100,28 @@ def test_it_is_read_in_the_encoding_that_it_is_in(given, encoding, name):
     rows = f"{HEADER}a,acme,Zoë: crème brûlée for all\n" + "b,acme,Anna: hi there\n" * 3
     document = given(rows.encode(encoding), name)[0]
     assert said(document) == "Zoë: crème brûlée for all"
-    lossy = (Warning(code="lossy_decoding", place="cp1252"),)
-    assert document.warnings == (lossy if encoding == "cp1252" else ())
+    lossy = [Warning(code="lossy_decoding", place="cp1252")]
+    assert losses(document) == (lossy if encoding == "cp1252" else [])
 
 
 def test_a_legacy_byte_far_down_decides_for_the_whole_table(given):
     rows = "".join(f"{number},acme,Anna: {'x' * 1000}\n" for number in range(200))
     found = given((HEADER + rows + "last,acme,Zoë: we agreed on it\n").encode("cp1252"))
     assert (len(found), said(found[-1])) == (201, "Zoë: we agreed on it")
-    assert [bool(document.warnings) for document in found[-2:]] == [False, True]
+    assert [bool(losses(document)) for document in found[-2:]] == [False, True]
 
 
 def test_a_broken_byte_among_good_ones_is_replaced_and_said(given):
     rows = "".join(f"{number},acme,Zoë: {'x' * 1000}\n" for number in range(200)).encode()
     found = given(HEADER.encode() + rows + b"last,acme,Anna: we agreed \xff on it\n")
-    assert (said(found[0])[:5], found[0].warnings) == ("Zoë: ", ())
+    assert (said(found[0])[:5], losses(found[0])) == ("Zoë: ", [])
     assert said(found[-1]) == "Anna: we agreed \ufffd on it"
-    assert [warning.code for warning in found[-1].warnings] == ["lossy_decoding"]
+    assert [warning.code for warning in losses(found[-1])] == ["lossy_decoding"]
 
 
 def test_a_cell_longer_than_128_kib_is_read(given):
-    (document,) = given(f'{HEADER}a,acme,"Anna: {"so " * 60_000}"\n')
-    assert said(document).count("so") == 60_000
+    (document,) = given(f'{HEADER}a,acme,"Anna: {" ".join(map(str, range(60_000)))}"\n')
+    assert said(document).endswith(" 59998 59999")
 
 
 def test_a_record_longer_than_any_call_ends_the_table_in_bounded_memory(given, monkeypatch):

@@ -387,7 +387,8 @@ def test_tuning_needs_documents_that_hold_words(tmp_path):
 
 def test_what_needs_a_job_is_exit_code_5(tmp_path):
     (tmp_path / "callfold.toml").write_text(CONFIGURED + "context_tokens = 4000\noutput_tokens = 400\n")
-    (tmp_path / "call.txt").write_text("Ann: We talked about the scanners for a while.\n" * 2_000)
+    lines = (f"Ann: We talked about scanner {number} for a while.\n" for number in range(2_000))
+    (tmp_path / "call.txt").write_text("".join(lines))
     result = call("summarize", "call.txt", "--profile", "nightly")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (5, "", 1)
     assert result.stderr.endswith(": use a job, with `callfold run` or `callfold submit`\n")

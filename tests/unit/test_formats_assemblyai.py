@@ -41,7 +41,9 @@ def test_a_channels_speakers_are_counted_too():
 
 def test_what_a_model_wrote_is_left_out_with_a_warning():
     warnings = read(transcript(summary="- They greet.", chapters=[])).warnings
-    assert [(warning.code, warning.place) for warning in warnings] == [("summary_left_out", "summary")]
+    assert [(warning.code, warning.place) for warning in warnings if "speakers" not in warning.code] == [
+        ("summary_left_out", "summary")
+    ]
 
 
 def test_silence_is_an_empty_input():

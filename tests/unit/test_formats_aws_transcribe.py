@@ -98,4 +98,6 @@ def test_silence_is_an_empty_input(items):
 def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay():
     reading = read(output(items=[word("Good", "soon", 0.9), word("morning", 1.0, 1.5)]))
     assert [turn.text for turn in reading.transcript.turns] == ["Good morning"]
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("unreadable_timing", "1 times")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("unreadable_timing", "1 times")
+    ]

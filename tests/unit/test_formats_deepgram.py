@@ -58,7 +58,9 @@ def test_silence_is_an_empty_input(channels):
 def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay():
     reading = read(response(channels=alternative(words=[WORDS[0] | {"start": "soon", "end": -1}, WORDS[1]])))
     assert [turn.text for turn in reading.transcript.turns] == ["Hello, Anna."]
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("unreadable_timing", "2 times")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("unreadable_timing", "2 times")
+    ]
 
 
 def test_what_deepgram_does_not_write_is_named_by_its_place():

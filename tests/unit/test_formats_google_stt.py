@@ -81,7 +81,9 @@ def test_silence_is_an_empty_input(data):
 def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay(time):
     reading = read(response(result("Hello, Anna.", HELLO | {"startTime": time})))
     assert [(turn.start, turn.text) for turn in reading.transcript.turns] == [(None, "Hello, Anna.")]
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("unreadable_timing", "1 times")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("unreadable_timing", "1 times")
+    ]
 
 
 def test_what_google_does_not_write_is_named_by_its_place():

@@ -19,7 +19,9 @@ def test_the_text_within_is_read_as_plain_text(key):
 def test_a_title_above_the_conversation_is_left_out_and_a_warning_says_so():
     reading = read(json.dumps({"Content": "**Support Call**\n\n" + TEXT}).encode())
     assert len(reading.transcript.turns) == 4
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("front_matter_left_out", "1 lines")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("front_matter_left_out", "1 lines")
+    ]
 
 
 def test_a_text_without_speakers_has_no_title():

@@ -48,7 +48,9 @@ def test_a_file_beside_it_names_the_participants():
 
 def test_a_page_that_is_not_the_last_is_said_to_be_incomplete():
     reading = read(json.dumps({"transcriptEntries": ENTRIES[:2], "nextPageToken": "more"}).encode())
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("pages_missing", "turn 2")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("pages_missing", "turn 2")
+    ]
 
 
 def test_more_entries_than_any_call_has_are_refused(monkeypatch):

@@ -45,7 +45,9 @@ def test_a_summary_is_left_out_and_a_warning_says_so():
     data = {"results": [item("Good morning", 0.5, 0.9)], "summary": {"content": "They greet."}}
     reading = read(json.dumps(data).encode())
     assert [turn.text for turn in reading.transcript.turns] == ["Good morning"]
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("summary_left_out", "summary")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("summary_left_out", "summary")
+    ]
 
 
 def test_the_first_format_joins_its_speakers_by_their_times():

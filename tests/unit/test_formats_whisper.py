@@ -53,14 +53,16 @@ def test_silence_throughout_is_an_empty_input():
 
 
 def test_silence_between_speech_is_kept_and_counted():
-    reading = read(result(SPEECH, SILENCE, SILENCE))
+    reading = read(result(SPEECH, SILENCE, SILENCE | {"end": 31.0}))
     assert len(reading.transcript.turns) == 3
-    assert [(warning.code, warning.place) for warning in reading.warnings] == [("maybe_silence", "2 times")]
+    assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
+        ("maybe_silence", "2 times")
+    ]
 
 
 @pytest.mark.parametrize("sure", [{"no_speech_prob": 0.5}, {"avg_logprob": -0.9}, {"avg_logprob": None}])
 def test_a_segment_is_silent_only_by_both_of_whispers_measures(sure):
-    assert read(result(SILENCE | sure, SPEECH)).warnings == ()
+    assert "maybe_silence" not in {warning.code for warning in read(result(SILENCE | sure, SPEECH)).warnings}
 
 
 def test_a_speaker_falls_back_from_the_word_to_the_segment_to_the_one_before():

@@ -43,7 +43,7 @@ def test_any_shuffled_transcript_gives_a_reading_or_a_named_failure(text, encodi
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_characters="<>&{\r\n\x00", exclude_categories=["Cs"])), min_size=1))
 def test_each_cue_is_one_turn_and_its_text_is_untouched(texts):
-    lines = [f"so he said {text}" for text in texts]
+    lines = [f"in line {number} he said {text}" for number, text in enumerate(texts)]
     data = "WEBVTT\n\n" + "".join(f"00:01.000 --> 00:02.000\n<v A>{line}\n\n" for line in lines)
     found = outcome(data.encode())
     assert found is None or [turn.text for turn in found.transcript.turns] == lines
@@ -70,13 +70,15 @@ def test_more_turns_than_any_call_has_are_refused(monkeypatch, turn):
 
 
 def test_nul_characters_are_replaced_and_said_so():
-    found = read(b"Anna: Good morning.\nAnna: b\x00c")
+    found = read(b"Anna: Good morning.\nAnna: b\x00c\nBen: yes")
     assert found.transcript.turns[1].text == "b\ufffdc"
     assert found.warnings == (Warning(code="replaced_characters", place="line 2"),)
 
 
 def test_a_guessed_encoding_is_said_on_the_document():
-    assert read("Anna: Schöne Grüße".encode("cp1252")).warnings == (Warning(code="lossy_decoding", place="cp1252"),)
+    assert read("Anna: Schöne Grüße\nBen: Danke\nAnna: Bitte".encode("cp1252")).warnings == (
+        Warning(code="lossy_decoding", place="cp1252"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,10 @@ def turns(body):
     return list(reading.transcript.turns)
 
 
+def doubts(reading):
+    return tuple(warning for warning in reading.warnings if "speakers" not in warning.code)
+
+
 def test_a_zoom_export_gives_a_turn_with_name_and_times_for_each_cue():
     zoom = (
         "WEBVTT\r\n\r\n1\r\n00:00:01.500 --> 00:00:03.000\r\nAnna Kim | Rye (she/her): Hi: all\r\n\r\n"
@@ -73,7 +77,7 @@ def test_teams_without_names_puts_an_empty_line_below_the_times_and_no_header_ab
         b"00:00:16.246 --> 00:00:17.726\r\n\r\nWe start.\r\n\r\n00:00:18.000 --> 00:00:19.000\r\n\r\nYes\r\n"
     )
     found = [(turn.speaker, turn.text, turn.start) for turn in reading.transcript.turns]
-    assert (found, reading.warnings) == ([(None, "We start.", 16.246), (None, "Yes", 18.0)], ())
+    assert (found, doubts(reading)) == ([(None, "We start.", 16.246), (None, "Yes", 18.0)], ())
 
 
 def test_words_between_an_empty_cue_and_the_next_times_are_no_id():
@@ -89,9 +93,9 @@ def test_speakers_may_stand_above_the_times():
     times = "00:01.000 --> 00:02.000\n"
     webex = turns(f'1 "Anna Kim" (3603207424)\n{times}hi all\n\n2 "Ben: Rye" (12)\n{times}Note: ho ho\n')
     assert [(turn.speaker, turn.text) for turn in webex] == [("Anna Kim", "hi all"), ("Ben: Rye", "Note: ho ho")]
-    named = turns("".join(f"{name}\n{times}hi there\n\n" for name in ("Anna", "Ben", "Anna")))
+    named = turns("".join(f"{name}\n{times}hi there, all\n\n" for name in ("Anna", "Ben", "Anna")))
     assert [turn.speaker for turn in named] == ["Anna", "Ben", "Anna"]
-    chapters = turns("".join(f"Chapter {n}\n{times}hi there\n\n" for n in range(3)))
+    chapters = turns("".join(f"Chapter {n}\n{times}hi there {n}\n\n" for n in range(3)))
     assert [turn.speaker for turn in chapters] == [None, None, None]
 
 
@@ -109,12 +113,12 @@ def test_words_behind_the_times_are_kept_and_settings_are_not():
 
 def test_lines_that_look_like_times_and_open_no_cue_are_counted():
     body = "00:01.000 --> 00:02.000\na --> b\n\n00:02.000 x--> 00:03.000\nb\n\nfrom 10:30 --> 11:00\n"
-    warnings = {warning.code: warning.place for warning in read(f"WEBVTT\n\n{body}".encode()).warnings}
+    warnings = {warning.code: warning.place for warning in doubts(read(f"WEBVTT\n\n{body}".encode()))}
     assert warnings == {"text_outside_cues": "line 6 and 1 more", "timing_lines_lost": "2 of 3 lines"}
 
 
 def test_blanks_at_the_end_are_no_words():
-    assert read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nall the words\n\n \n\n  ").warnings == ()
+    assert doubts(read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nall the words\n\n \n\n  ")) == ()
 
 
 def test_cues_without_an_empty_line_between_them_are_cues():
@@ -124,23 +128,23 @@ def test_cues_without_an_empty_line_between_them_are_cues():
 
 
 def test_a_long_line_and_nul_characters_are_one_cue():
-    words = "好" * 8_000
+    words = "".join(map(chr, range(0x4E00, 0x4E00 + 8_000)))
     reading = read(f"WEBVTT\n\n00:00:00.000 --> 00:00:01.000\x00align:end\n{words}\x00".encode())
     assert [turn.text for turn in reading.transcript.turns] == [words + "\ufffd"]
-    assert {warning.code for warning in reading.warnings} == {"replaced_characters"}
+    assert {warning.code for warning in doubts(reading)} == {"replaced_characters"}
 
 
 def test_a_time_before_the_recording_is_left_out_and_counted():
     reading = read(b"WEBVTT\n\n-00:00:02.500 --> 00:00:01.250\n<v Anna>I am a bit late</v>\n")
     assert [(turn.text, turn.start) for turn in reading.transcript.turns] == [("I am a bit late", None)]
-    assert reading.warnings == (Warning(code="unreadable_timing", place="line 3"),)
+    assert doubts(reading) == (Warning(code="unreadable_timing", place="line 3"),)
 
 
 def test_notes_styles_and_headers_are_no_speech():
     head = "<!-- x -->\nwebvtt - title\nKind: captions\n\nNOTE\na note\n\nSTYLE\n::cue {}\n\n"
     text = head + "00:01.000 --> 00:02.000\nGood morning.\n\nNOTE bye\n"
     reading = read(text.encode())
-    assert ([turn.text for turn in reading.transcript.turns], reading.warnings) == (["Good morning."], ())
+    assert ([turn.text for turn in reading.transcript.turns], doubts(reading)) == (["Good morning."], ())
 
 
 def test_comma_decimals_missing_zeros_and_second_sixty_lose_no_cue():
@@ -158,13 +162,13 @@ def test_a_timing_line_that_cannot_be_read_keeps_its_words_and_is_counted():
         ("b", 9.0, None),
         ("c", 9.0, 10.0),
     ]
-    assert reading.warnings == (Warning(code="unreadable_timing", place="line 3 and 1 more"),)
+    assert doubts(reading) == (Warning(code="unreadable_timing", place="line 3 and 1 more"),)
 
 
 def test_words_below_an_empty_line_are_a_turn_of_their_own_and_counted():
     reading = read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nAnna\n\nstill her\n\nmy id\n00:02.000 --> 00:03.000\nb\n")
     assert [turn.text for turn in reading.transcript.turns] == ["Anna", "still her", "b"]
-    assert reading.warnings == (Warning(code="text_outside_cues", place="line 6"),)
+    assert doubts(reading) == (Warning(code="text_outside_cues", place="line 6"),)
 
 
 def test_an_arrow_in_speech_is_speech():

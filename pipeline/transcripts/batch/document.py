@@ -22,7 +22,7 @@ from pipeline.domain.documents import (
 )
 from pipeline.domain.text import is_storable, storable
 from pipeline.errors import ItemFailure, Problem
-from pipeline.transcripts import shape, speech
+from pipeline.transcripts import shape, speakers, speech
 from pipeline.transcripts.batch.file import Stream
 from pipeline.transcripts.read import MAX_BYTES, read, too_large
 from pipeline.transcripts.source import MAX_TURNS, too_many_turns
@@ -90,11 +90,13 @@ class _Words(NamedTuple):
 def _words_of(turns: tuple[Turn, ...]) -> _Words:
     if len(turns) > MAX_TURNS:
         return _bad(too_many_turns())
+    """Their number and their words stay as they were given: the caller knows turns by their places."""
+    labelled, merged = speakers.settle(turns)
     try:
-        speech.require(turns)
+        speech.require(labelled)
     except ItemFailure as failure:
         return _bad(failure)
-    return _Words(Transcript(turns=turns))
+    return _Words(Transcript(turns=tuple(labelled)), warnings=(*merged, *speakers.doubts(labelled)))
 
 
 def _given(document: DocumentInput) -> dict[str, Any]:

@@ -28,8 +28,6 @@ _WORD_STAMP = re.compile(r"<[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{3}><c")
 #: `1 "Anna Kim" (3603207424)`, as Webex writes it.
 _QUOTED = re.compile(r'[0-9]{1,9} "([^"\n]{1,100})"(?: \([0-9]{1,20}\))?[ \t]*')
 _METADATA = re.compile(r'\{"(?=[^\n]{0,4000}"spokenText")')
-#: Old Teams exports name their voices by account ids.
-_GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:@\S*)?", re.IGNORECASE)
 
 
 def recognises(source: Source) -> bool:
@@ -91,19 +89,10 @@ def _of_metadata(found: Sequence[Cue]) -> Iterator[Turn]:
 
 def _voiced(found: Sequence[Cue]) -> Iterator[Turn]:
     """Each voice is a turn of its own, words before the first voice too; a cue without a voice is nobody's."""
-    names: dict[str, str] = {}
     for cue in found:
         unvoiced, *voiced = _VOICE.split(cue.text)
         if unvoiced.strip() or not voiced:
             yield Turn(text=_spoken(unvoiced), start=cue.start, end=cue.end)
         for name, words in zip(voiced[0::2], voiced[1::2], strict=True):
-            speaker = _name(unescaped(name or ""), names)
+            speaker = unescaped(name or "").strip() or None
             yield Turn(text=_spoken(words.removesuffix("\n")), speaker=speaker, start=cue.start, end=cue.end)
-
-
-def _name(voice: str, names: dict[str, str]) -> str | None:
-    """The voice's name; account ids become "Speaker 1", "Speaker 2" in the order in which they speak."""
-    voice = voice.strip()
-    if _GUID.fullmatch(voice):
-        return names.setdefault(voice, f"Speaker {len(names) + 1}")
-    return voice or None
