@@ -67,3 +67,25 @@ def test_a_speaker_who_says_nothing_keeps_the_turn():
 
 def test_unusual_line_separators_do_not_cut_a_line():
     assert turns("Anna: a\u2028Anna: b\u0085c\x0bd\rAnna: e") == [("Anna", "a\u2028Anna: b\u0085c\x0bd"), ("Anna", "e")]
+
+
+def test_a_time_on_a_line_alone_opens_the_turn_below_it():
+    text = b"Call\n0:05\nWe renew.\n\n0:09\n\nAnna: In May.\nAnna: Yes.\n[0:20]\nAnna: Good.\n1:00:00\n"
+    assert read(text).transcript.turns == (
+        Turn(text="Call"),
+        Turn(text="We renew.", start=5.0),
+        Turn(text="In May.", speaker="Anna", start=9.0),
+        Turn(text="Yes.", speaker="Anna"),
+        Turn(text="Good.", speaker="Anna", start=20.0),
+    )
+
+
+def test_front_matter_is_left_out_and_counted():
+    reading = read(b"---\ntitle: A: b\ntags:\n  - x\n- y\n\n---\n\nAnna: We renew.\nAnna: In May.\n")
+    assert [turn.text for turn in reading.transcript.turns] == ["We renew.", "In May."]
+    assert ("front_matter_left_out", "6 lines") in [(each.code, each.place) for each in reading.warnings]
+
+
+@pytest.mark.parametrize("text", ["---\nAnna said so.\n---\nAnd then.", "---\ntitle: x\n\nWe renew in May."])
+def test_rules_around_words_are_no_front_matter(text):
+    assert turns(text) == [(None, text)]

@@ -1,24 +1,19 @@
-"""Plain text: `Speaker: text`, `[time] Speaker: text`, `[time] text`, or one block in which nobody is named.
+"""Plain text: a dialogue as `dialogue` reads it, or one block in which nobody is named.
 
-A turn runs until the next line that opens one; the lines between belong to it. Empty lines around turns are layout.
+YAML between two rules on top of a Markdown file is about the text, not of it.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 
-from pipeline.domain.documents import Turn
-from pipeline.transcripts import labels
-from pipeline.transcripts.clock import CLOCK, seconds
+from pipeline.transcripts import dialogue
+from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "plain"
 
-#: Anchored and bounded, so that one line of fifty megabytes costs no more than its length.
-_TIME = rf"(?P<bracket>[\[(])?(?P<time>{CLOCK})(?(bracket)[\])])(?:[ \t]{{1,8}}|$)"
-_LINE = re.compile(rf"^[ \t]{{0,8}}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL})?", re.MULTILINE)
-#: Whoever has not spoken in so many lines is not waited for.
-_EVIDENCE = 100_000
+#: Keys with values, list items, what is indented below them: each line is of one kind only, or time would explode.
+_YAML = r"(?:[\w.-]{1,60}:(?:[ \t][^\n]{0,2000})?|[ \t][^\n]{0,2000}|-[ \t][^\n]{0,2000}|)\n"
+_FRONT_MATTER = re.compile(rf"\s{{0,100}}^---[ \t]{{0,8}}\n(?:{_YAML}){{1,200}}---[ \t]{{0,8}}$", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:
@@ -27,25 +22,7 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """The turns; text before the first of them, or all of it, is a turn without a speaker."""
-    return Parsed(list(bounded(_turns(source.text))))
-
-
-def _turns(text: str) -> Iterator[Turn]:
-    speakers = labels.believed(map(labels.name_of, islice(_LINE.finditer(text), _EVIDENCE)))
-    begin, speaker, start = 0, None, None
-    for line in _LINE.finditer(text):
-        label = labels.name_of(line)
-        named = label in speakers
-        if not named and not line["bracket"]:
-            continue
-        if begin or text[: line.start()].strip():
-            yield _turn(text[begin : line.start()], speaker, start)
-        begin = line.end() if named else line.start("words")
-        speaker = label if named else None
-        start = seconds(line["time"]) if line["time"] else None
-    yield _turn(text[begin:], speaker, start)
-
-
-def _turn(text: str, speaker: str | None, start: float | None) -> Turn:
-    return Turn(text=text.strip("\n"), speaker=speaker, start=start)
+    """The turns of the dialogue."""
+    front = _FRONT_MATTER.match(source.text)
+    text = source.text[front.end() :] if front else source.text
+    return Parsed(list(bounded(dialogue.turns(text))), left_out("front_matter_left_out", front[0] if front else ""))

@@ -1,0 +1,103 @@
+"""Google Meet's transcript, as a Google document gives it in Markdown, in Word or as text.
+
+Title, attendees and `Transcript`; then `Name: text`, with a time alone on a line about every five minutes; then
+`Transcription ended after ...`. Gemini puts its own notes before the transcript in the same document: they are left
+out, and a document that holds nothing else is no call.
+"""
+
+import re
+
+from pipeline.domain.documents import Turn
+from pipeline.transcripts import dialogue, labels
+from pipeline.transcripts.headed import TIME
+from pipeline.transcripts.omissions import left_out
+from pipeline.transcripts.source import Parsed, Source, bounded
+
+NAME = "google_meet"
+
+#: Words of which a document of Meet has some: looking for them first keeps the patterns off all other files.
+_SIGNS = ("This editable transcript was computer generated", " ended after ", "Gemini", "Attendees")
+#: Marks of Markdown, bullets, pictograms and blanks around a line's words.
+_MARKS = r"[ \t#*_>\\\-\u2000-\u2bff\ufe0f\U0001f000-\U0001faff]{0,12}"
+_OWN_WORDS = re.compile(
+    rf"^{_MARKS}(?:This editable transcript was computer generated|You should review Gemini['\u2019]s notes"
+    r"|Please provide feedback about using Gemini)[^\n]{0,1000}\n?",
+    re.MULTILINE,
+)
+_TITLE = re.compile(rf"^(?:{_MARKS}|[^\n]{{1,200}}[:\u2013-] ){_MARKS}Transcript{_MARKS}$", re.MULTILINE)
+_ATTENDEES = re.compile(rf"^{_MARKS}Attendees{_MARKS}$", re.MULTILINE)
+_NOTES = re.compile(
+    rf"^{_MARKS}(?:Notes|Quick notes|Summary|Details|Suggested next steps){_MARKS}$"
+    rf"|^{_MARKS}You should review Gemini['\u2019]s notes",
+    re.MULTILINE,
+)
+_TIME = re.compile(rf"^{_MARKS}(?P<time>{TIME})(?: ?\{{#[0-9:]{{1,8}}\}})?{_MARKS}$", re.MULTILINE)
+_END = re.compile(rf"^{_MARKS}(?:Transcription|Meeting) ended after {TIME}[^\n]{{0,40}}\n?", re.MULTILINE)
+#: Lines of a single blank, which stand around the times.
+_BLANKS = re.compile(r"^[ \t]{1,8}$", re.MULTILINE)
+_BOLD = re.compile(r"^\*\*(?P<name>[^*:\n]{1,62})(?P<colon>:)?\*\*(?=[ \t])", re.MULTILINE)
+#: Where there are no times, the title is looked for in as much of the text.
+_HEAD = 65_536
+
+
+def recognises(source: Source) -> bool:
+    """Whether it has one of Meet's own sentences, or a list of attendees above the transcript."""
+    if not any(sign in source.text for sign in _SIGNS):
+        return False
+    if _OWN_WORDS.search(source.text) or _END.search(source.text):
+        return True
+    attendees = _ATTENDEES.search(source.text, 0, _HEAD)
+    return attendees is not None and _TITLE.search(source.text, attendees.end(), _HEAD) is not None
+
+
+def parse(source: Source) -> Parsed:
+    """One turn for each name; the first one after a time has a start."""
+    head, rest = _cut(source.text)
+    body, end, tail = _ended(rest)
+    turns = list(bounded(dialogue.turns(_plain(body))))
+    if not head and _NOTES.search(body) and not _TIME.search(body):
+        return Parsed([], instead="a summary that a model wrote")
+    preamble = turns.pop(0).text if _is_preamble(turns) else ""
+    notes = _NOTES.search(head) is not None
+    return Parsed(
+        turns,
+        (
+            *left_out("summary_left_out", head if notes else ""),
+            *left_out("front_matter_left_out", "" if notes else head, preamble, *_OWN_WORDS.findall(rest), end),
+            *left_out("notes_left_out", _OWN_WORDS.sub("", tail)),
+        ),
+    )
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """What stands above the transcript, and the transcript."""
+    time = _TIME.search(text)
+    titles = list(_TITLE.finditer(text, 0, time.start() if time else _HEAD))
+    begin = titles[-1].end() if titles else 0
+    return text[:begin], text[begin:]
+
+
+def _plain(body: str) -> str:
+    """The transcript as a dialogue: bare times, no blanks on empty lines, a colon behind every speaker's name.
+
+    Transcripts are edited by hand: a bold name that has its colon elsewhere is a speaker where it has lost it.
+    """
+    text = _BLANKS.sub("", _TIME.sub(r"\g<time>", _OWN_WORDS.sub("", body)))
+    speakers = {bold["name"] for bold in _BOLD.finditer(text) if bold["colon"]}
+    return _BOLD.sub(lambda bold: f"**{bold['name']}:**" if bold["name"] in speakers else bold[0], text)
+
+
+def _ended(text: str) -> tuple[str, str, str]:
+    """The transcript, the line that ends it, and what was added below."""
+    end = _END.search(text)
+    return (text[: end.start()], end[0], text[end.end() :]) if end else (text, "", "")
+
+
+def _is_preamble(turns: list[Turn]) -> bool:
+    """Whether the first turn is what stands above the first name or time: a date, a list of attendees.
+
+    Where a line of it may name a speaker whom nothing else proves, it is kept.
+    """
+    if len(turns) < 2 or turns[0].speaker or turns[0].start is not None:
+        return False
+    return not any(labels.start(line)[0] for line in turns[0].text.split("\n"))
