@@ -33,6 +33,7 @@ from pipeline.transcripts.formats import (
     rev,
     speechmatics,
     srt,
+    summary,
     teams_docx,
     turns,
     unknown_json,
@@ -82,5 +83,6 @@ FORMATS: tuple[Format, ...] = (
     fathom,
     teams_docx,
     otter,
+    summary,
     plain,
 )
