@@ -14,6 +14,9 @@ from pipeline.transcripts.clock import CLOCK, seconds
 #: Anchored and bounded, so that one line of fifty megabytes costs no more than its length.
 _TIME = rf"(?P<bracket>[\[(])?(?P<time>{CLOCK})(?(bracket)[\])])(?:[ \t]{{1,8}}|$)(?P<alone>$)?"
 _LINE = re.compile(rf"^[ \t]{{0,8}}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL})?", re.MULTILINE)
+#: A line's end that asks, and one that ends no sentence.
+_ASKS = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)]{0,2}[ \t]{0,8}$", re.MULTILINE)
+_BREAKS_OFF = re.compile(r"[^\s.!?\u2026\u3002\uff01\uff1f\u061f\"'\u201d\u2019)][ \t]{0,8}$", re.MULTILINE)
 #: Whoever has not spoken in so many lines is not waited for.
 _EVIDENCE = 100_000
 
@@ -23,7 +26,8 @@ def turns(text: str) -> Iterator[Turn]:
 
     A time that stands alone is the start of the turn below it, and says nothing of who speaks.
     """
-    speakers = labels.believed(map(labels.name_of, islice(_LINE.finditer(text), _EVIDENCE)))
+    answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
+    speakers = labels.believed(map(labels.name_of, islice(_LINE.finditer(text), _EVIDENCE)), answered=answered)
     begin, speaker, start, waiting = 0, None, None, True
     for line in _LINE.finditer(text):
         label, alone = labels.name_of(line), line["alone"] is not None

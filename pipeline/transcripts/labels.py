@@ -42,18 +42,19 @@ def _is_plausible(label: str, most_words: int) -> bool:
     return len(name.split()) <= most_words and not _SENTENCE.search(label) and not _HEADINGS.fullmatch(name)
 
 
-def believed(labels: Iterable[str | None], *, captions: bool = False) -> frozenset[str]:
+def believed(labels: Iterable[str | None], *, captions: bool = False, answered: bool = False) -> frozenset[str]:
     """Which labels are speakers, of those that the lines of a text begin with (None: a line without one).
 
     Where every line has a label that looks like a name, captions prove by their times that somebody speaks; a text
-    needs a role among them ("Rep: ..."), or a list of headings would be a conversation.
+    needs a role among them ("Rep: ..."), or sentences of which one asks (`answered`), or a list of headings would be a
+    conversation.
     """
     seen, unlabelled = _count(labels, _MAX_CAPTION_WORDS if captions else _MAX_WORDS)
     repeated = {label for label, count in seen.items() if count > 1}
     once = {label for label in seen.keys() - repeated if _is_name(label)}
     if sum(seen[label] for label in repeated) >= 2 * len(once):
         return frozenset(repeated | once)
-    proven = captions or (len(once) > 1 and any(map(_ROLE.fullmatch, once)))
+    proven = captions or (len(once) > 1 and (answered or any(map(_ROLE.fullmatch, once))))
     if proven and not unlabelled and len(once) == len(seen):
         return frozenset(once)
     return frozenset(repeated)

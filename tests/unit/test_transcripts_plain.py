@@ -37,6 +37,8 @@ def test_times_in_brackets_open_turns_with_or_without_a_name():
         "Note: one\nNote: two\nNote: three",
         "We met at 12:30: it went well. See https://example.org: fine.",
         "Budget: 10k\nTimeline: summer\nDecision: in June",
+        "Budget: They have 10k.\nTimeline: Summer suits them.",
+        "Budget: 10k\nTimeline: summer\nSignature: who?",
     ],
 )
 def test_prose_with_colons_is_one_block(prose):
@@ -55,6 +57,12 @@ def test_a_speaker_who_says_one_thing_is_known_by_the_company():
 
 def test_two_lines_are_a_dialogue_when_one_of_them_has_a_role():
     assert turns("Rep: I'll call.\nCustomer: Good.") == [("Rep", "I'll call."), ("Customer", "Good.")]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "  \n\n"])
+def test_two_lines_are_a_dialogue_when_one_asks_and_both_are_sentences(end):
+    text = f"Dana: Shall we renew in May?\nBob: Yes, send me the offer.{end}"
+    assert [speaker for speaker, _ in turns(text)] == ["Dana", "Bob"]
 
 
 def test_words_before_the_first_speaker_are_nobodys():
