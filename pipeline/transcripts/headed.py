@@ -1,6 +1,6 @@
 """Turns below a heading line of their own, which names the speaker and the time: `Dana Kim  0:42`, then her words.
 
-A format gives its heading as a pattern that is anchored to a line and has the groups `name` and `time`.
+A format gives its heading as a pattern that is anchored to a line and has the groups `name` and `time`, or `end` too.
 """
 
 import re
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.clock import seconds
+from pipeline.transcripts.vendor import turn
 
 #: M:SS or H:MM:SS; some exports in Chinese and Japanese write the wide colon.
 TIME = r"[0-9]{1,3}(?:[:\uff1a][0-9]{2}){1,2}"
@@ -18,15 +19,16 @@ _HEAD = 65_536
 
 
 class Section(NamedTuple):
-    """A heading's name (None where it is empty) and time in seconds, and what stands below it, without empty lines."""
+    """A heading's name (None where it is empty) and times in seconds, and what stands below it, without empty lines."""
 
     name: str | None
     time: float | None
     text: str
+    end: float | None = None
 
     def turn(self) -> Turn:
         """The same as a turn."""
-        return Turn(text=self.text, speaker=self.name, start=self.time)
+        return turn(self.text, self.name, self.time, self.end)
 
 
 def sections(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
@@ -58,4 +60,6 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
 
 def _section(heading: re.Match[str], text: str) -> Section:
     name = (heading["name"] or "").strip()
-    return Section(name or None, seconds(heading["time"].replace("\uff1a", ":")), text.strip("\n"))
+    end = heading.groupdict().get("end")
+    time = heading["time"].replace("\uff1a", ":")
+    return Section(name or None, seconds(time), text.strip("\n"), seconds(end) if end else None)
