@@ -1,10 +1,12 @@
 """Bytes -> text, without guessing where the file says what it is.
 
-In order: a byte order mark; zero bytes on one side of every pair (UTF-16 without a mark); strict UTF-8; a legacy
-encoding. Bytes that cannot be decoded are replaced by U+FFFD, never dropped, and the reader says so on the document.
+In order: a byte order mark; zero bytes on one side of every pair (UTF-16 without a mark); UTF-8; zero bytes on one side
+of some pairs; a legacy encoding. Bytes that cannot be decoded are replaced by U+FFFD, never dropped, and the reader
+says so on the document.
 """
 
 import codecs
+import re
 from dataclasses import dataclass
 
 import charset_normalizer
@@ -26,6 +28,9 @@ _WESTERN = "cp1252"
 #: A PDF may be all ASCII; the others cannot begin a text.
 _FOREIGN = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b")
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
+_ASCII = bytes(range(0x20, 0x7F)) + b"\0\t\n\r"
+_LOST_OR_CONTROL = re.compile(r"[\ufffd\x00-\x08\x0e-\x1f]")
+_EAST_ASIAN = re.compile(r"[\u3000-\u30ff\uff00-\uffef]")
 _SAMPLE = 65_536
 
 
@@ -42,7 +47,7 @@ def decode(data: bytes) -> Decoded:
     """The text of a file. Raises ItemFailure(unreadable_input) for pictures, sound, archives and other binary data."""
     if data.startswith(_FOREIGN):
         raise _not_text()
-    decoded = _by_mark(data) or _by_zero_bytes(data) or _as_utf8(data) or _as_legacy(data)
+    decoded = _by_mark(data) or _by_zero_bytes(data) or _as_utf8(data) or _by_some_zero_bytes(data) or _as_legacy(data)
     if _is_junk(decoded.text):
         raise _not_text()
     return decoded
@@ -51,7 +56,8 @@ def decode(data: bytes) -> Decoded:
 def _by_mark(data: bytes) -> Decoded | None:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _replacing(data[len(mark) :], encoding)
+            text = data[len(mark) :]  # a tool may put UTF-8's mark before what it writes as UTF-16
+            return (encoding == "utf-8" and _by_zero_bytes(text)) or _replacing(text, encoding)
     return None
 
 
@@ -75,6 +81,20 @@ def _as_utf8(data: bytes) -> Decoded | None:
     broken = decoded.text.count("\ufffd")
     sound = len(decoded.text) - len(decoded.text.encode("ascii", "ignore")) - broken
     return decoded if sound > 4 * broken else None
+
+
+def _by_some_zero_bytes(data: bytes) -> Decoded | None:
+    """UTF-16 of a text in Chinese or Japanese: its only zero bytes are those of blanks, line ends and digits.
+
+    They are all on one side of a pair; a Western text with a stray zero byte has neither kana nor many bytes above 127.
+    """
+    zeros = [data[side::2].count(0) for side in (0, 1)]
+    if all(zeros) or not any(zeros):
+        return None
+    decoded = _replacing(data, "utf-16-be" if zeros[0] else "utf-16-le")
+    beyond_ascii = len(data.translate(None, _ASCII)) * 4 > len(data)
+    plausible = beyond_ascii or len(_EAST_ASIAN.findall(decoded.text)) * 4 > len(decoded.text)
+    return decoded if plausible and not _LOST_OR_CONTROL.search(decoded.text[:-1]) else None
 
 
 def _as_legacy(data: bytes) -> Decoded:

@@ -1,10 +1,10 @@
 """A file's bytes -> a Reading, or one named reason why not. The content decides, never the file's name."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.domain.documents import Transcript, Turn, Warning
-from pipeline.domain.text import is_storable
 from pipeline.errors import ItemFailure
 from pipeline.transcripts import repeats, speakers, speech
 from pipeline.transcripts.formats import FORMATS
@@ -12,6 +12,10 @@ from pipeline.transcripts.source import Source, bounded
 
 #: Ten hours of speech are about one megabyte.
 MAX_BYTES = 64 * 1024 * 1024
+#: Characters that are replaced, or were before: U+FFFD in the file stands for something that another tool lost.
+_LOST = re.compile("[\x00\ud800-\udfff\ufffd]")
+#: UTF-8 that was read as cp1252 before it came to us: Ã¼ for ü, â€™ for an apostrophe. Nobody writes them so.
+_MOJIBAKE = re.compile("\u00c3[\u00a0-\u00bf\u0192\u2013-\u203a]|\u00e2\u20ac[\u00a0-\u00ff\u0153\u2013-\u2122]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def too_large() -> ItemFailure:
 def _losses(source: Source) -> Iterator[Warning]:
     if source.decoded.lossy:
         yield Warning(code="lossy_decoding", place=source.decoded.encoding)
-    if not is_storable(source.text):
-        line = source.text.count("\n", 0, source.text.find("\x00")) + 1
-        yield Warning(code="replaced_characters", place=f"line {line}")
+    for code, pattern in (("replaced_characters", _LOST), ("suspicious_characters", _MOJIBAKE)):
+        if found := pattern.search(source.text):
+            more = len(pattern.findall(source.text)) - 1
+            line = source.text.count("\n", 0, found.start()) + 1
+            yield Warning(code=code, place=f"line {line}" + (f" and {more} more" if more else ""))

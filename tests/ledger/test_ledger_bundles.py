@@ -1,5 +1,6 @@
 """What a bundle is made of is all there, and stays the same whatever comes late."""
 
+import json
 import tempfile
 from pathlib import Path
 from uuid import uuid4
@@ -20,7 +21,9 @@ from pipeline.stages.amend import amend
 from pipeline.stages.process import process
 from pipeline.stages.reconcile import reconcile
 from pipeline.stages.reduce import reduce
+from pipeline.stages.submit import submit
 from pipeline.summarizers.port import Demand, Step
+from pipeline.transcripts.batch import read_paths
 
 
 @pytest.fixture
@@ -158,3 +161,24 @@ def test_no_query_of_a_tick_reads_a_whole_table_that_grows(ledger, settings):
         text = "\n".join(row[0] for row in plan)
     assert "Seq Scan" not in text
     assert "attempts_started_at_idx" in text
+
+
+def test_what_was_doubtful_about_a_file_stands_in_its_row_of_the_manifest(ledger, settings, folder, bench):
+    """From the bytes to the bundle: what was lost, collapsed and merged on reading, and who can own nothing."""
+    calls = folder / "acme"
+    calls.mkdir()
+    loop = "ANNA: " + "Thank you. " * 20
+    (calls / "call.txt").write_bytes(f"Anna: Schöne Grüße.\n{loop}\nAnna: We signed.\n".encode("cp1252"))
+    job_id = submit(ledger, settings, read_paths([calls]), {}, "k").job_id
+    work_off(bench(), admit(ledger, job_id).released[0])
+    reduce(ledger, job_id)
+    freeze(ledger, folder, job_id)
+    (row,) = (folder / str(job_id) / "v1" / MANIFEST).read_bytes().splitlines()
+    found = [(warning["code"], warning["place"]) for warning in json.loads(row)["warnings"]]
+    assert found == [
+        ("lossy_decoding", "cp1252"),
+        ("speakers_merged", "1 spellings"),
+        ("loop_collapsed", "turn 1"),
+        ("speakers_collapsed", "3 turns"),
+    ]
+    assert "Thank" not in json.dumps(found)

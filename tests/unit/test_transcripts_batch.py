@@ -251,7 +251,7 @@ def test_half_a_surrogate_pair_is_hashed_as_given_and_read_as_a_replacement():
     document = incoming(DocumentInput(**row(transcript=text)), "request")
     assert document.transcript.turns[1].text == "great \ufffd"
     assert document.source_sha256 == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    assert document.warnings == (Warning(code="replaced_characters", place="transcript"),)
+    assert document.warnings == (Warning(code="replaced_characters", place="line 2"),)
 
 
 def test_turns_are_taken_as_they_are_and_hashed_canonically():

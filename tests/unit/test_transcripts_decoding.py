@@ -84,3 +84,30 @@ def test_pictures_archives_and_junk_are_unreadable(data):
 
 def test_a_single_nul_character_does_not_make_a_file_binary():
     assert decode(b"Anna: before\x00after").text == "Anna: before\x00after"
+
+
+CHINESE = "客户：你好，我想看看报价单。\n顾问：没问题，明天发给您 2026。\n"  # noqa: RUF001 - Chinese writes it so
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", [CHINESE, "営業: こんにちは、本日はありがとうございます。\r\n"])
+def test_utf_16_without_a_mark_is_known_in_scripts_beyond_latin_too(text, encoding):
+    assert decode(text.encode(encoding)) == Decoded(text, encoding, lossy=False)
+
+
+def test_utf_16_that_is_cut_within_a_character_shows_the_cut():
+    for data in (codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"), TEXT.encode("utf-16-le"), CHINESE.encode("utf-16-le")):
+        decoded = decode(data[:-1])
+        assert (decoded.text[-1], decoded.encoding, decoded.lossy) == ("\ufffd", "utf-16-le", True)
+
+
+def test_the_mark_of_utf_8_before_utf_16_is_no_reason_to_see_zero_bytes():
+    assert decode(codecs.BOM_UTF8 + TEXT.encode("utf-16-le")) == Decoded(TEXT, "utf-16-le", lossy=False)
+
+
+def test_bytes_that_cp1252_does_not_know_are_replaced_and_the_rest_is_read():
+    assert decode("Grüße".encode("cp1252") + b"\x81 \x9d ok").text == "Grüße\ufffd \ufffd ok"
+
+
+def test_a_zero_byte_in_a_broken_text_does_not_make_it_utf_16():
+    assert decode("Zoë said\x00 crème brûlée".encode("cp1252")).encoding == "cp1252"

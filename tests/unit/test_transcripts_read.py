@@ -114,3 +114,19 @@ def test_no_error_message_holds_the_files_words():
     with pytest.raises(ItemFailure) as caught:
         read(b"%PDF-1.7 secret words")
     assert "secret" not in str(caught.value)
+
+
+def test_what_another_tool_lost_or_broke_is_counted_and_left_as_it_is():
+    found = read("Anna: All fine.\nBen: Gr\ufffdn\nAnna: GrÃ¼n und Ã©, itâ€™s\nBen: \ufffd\n".encode())
+    assert [turn.text for turn in found.transcript.turns][1:3] == ["Gr\ufffdn", "GrÃ¼n und Ã©, itâ€™s"]
+    assert found.warnings == (
+        Warning(code="replaced_characters", place="line 2 and 1 more"),
+        Warning(code="suspicious_characters", place="line 3 and 2 more"),
+    )
+
+
+@pytest.mark.parametrize(
+    "words", ["NÃO, SÃO JOÃO", "à la carte â quoi", "5 € â, Â", "São Tomé é \u2013 \u201cassim\u201d \u2019"]
+)
+def test_languages_that_use_these_letters_are_not_suspicious(words):
+    assert read(f"Anna: {words}\nBen: all good\nAnna: ok\n".encode()).warnings == ()

@@ -20,7 +20,7 @@ from pipeline.domain.documents import (
     Turn,
     Warning,
 )
-from pipeline.domain.text import is_storable, storable
+from pipeline.domain.text import storable
 from pipeline.errors import ItemFailure, Problem
 from pipeline.transcripts import shape, speakers, speech
 from pipeline.transcripts.batch.file import Stream
@@ -62,8 +62,6 @@ def _from_text(document: DocumentInput, text: str, place: str, warnings: tuple[W
     """JSON can hold half a surrogate pair: it is hashed as it was given and read as U+FFFD."""
     sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     words = _words(storable(text).encode())
-    if not is_storable(text):
-        warnings = (*warnings, Warning(code="replaced_characters", place="transcript"))
     words = words._replace(warnings=(*warnings, *words.warnings))
     given = _given(document)
     return _incoming(
