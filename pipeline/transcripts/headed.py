@@ -1,6 +1,8 @@
 """Turns below a heading line of their own, which names the speaker and the time: `Dana Kim  0:42`, then her words.
 
 A format gives its heading as a pattern that is anchored to a line and has the groups `name` and `time`, or `end` too.
+Where it has a group `gap`, a single blank before the time proves nothing ("We met at 12:30"): such a heading counts
+when it is bold, when its name comes back, or in the company of names that do.
 """
 
 import re
@@ -8,11 +10,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn
+from pipeline.transcripts import labels
 from pipeline.transcripts.clock import seconds
 from pipeline.transcripts.vendor import turn
 
 #: M:SS or H:MM:SS; some exports in Chinese and Japanese write the wide colon.
 TIME = r"[0-9]{1,3}(?:[:\uff1a][0-9]{2}){1,2}"
+
+#: `Dana Kim  0:42`, also bold, with the time in brackets, and then with words behind it.
+SPEAKER_AND_TIME = re.compile(
+    r"^\*{0,4}(?P<name>[^\s*][^\n*]{0,119}?)\*{0,4}(?P<gap>[ \t\u00a0]{1,8})"
+    rf"(?P<bracket>[\[(])?(?P<time>{TIME}) ?(?(bracket)[\])][ \t]{{0,8}}|[ \t]{{0,8}}$)",
+    re.MULTILINE,
+)
 
 #: A preamble longer than this is not one.
 _HEAD = 65_536
@@ -34,7 +44,7 @@ class Section(NamedTuple):
 def sections(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
     """All sections in their order; what stands above the first heading is in none."""
     last = None
-    for match in heading.finditer(text):
+    for match in headings(text, heading):
         if last is not None:
             yield _section(last, text[last.end() : match.start()])
         last = match
@@ -42,9 +52,17 @@ def sections(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
         yield _section(last, text[last.end() :])
 
 
+def headings(text: str, heading: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """All lines that are headings."""
+    if "gap" not in heading.groupindex:
+        return heading.finditer(text)
+    names = labels.believed(match["name"] for match in heading.finditer(text))
+    return (match for match in heading.finditer(text) if _is_plain_to_see(match) or match["name"] in names)
+
+
 def above(text: str, heading: re.Pattern[str]) -> str:
     """What stands above the first heading."""
-    first = heading.search(text)
+    first = next(headings(text, heading), None)
     return text[: first.start()] if first else text
 
 
@@ -56,6 +74,11 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
     top = text[:_HEAD]
     spoken = sum(1 for section in sections(top, heading) if section.text.strip())
     return spoken > 1 or (spoken == 1 and not above(top, heading).strip())
+
+
+def _is_plain_to_see(heading: re.Match[str]) -> bool:
+    """Whether the heading is bold, or its name and time are further apart than words are."""
+    return len(heading["gap"]) > 1 or heading[0].startswith("*")
 
 
 def _section(heading: re.Match[str], text: str) -> Section:

@@ -57,3 +57,25 @@ def test_the_footer_and_what_stands_on_top_are_left_out_and_counted():
 )
 def test_an_agenda_is_no_transcript(text):
     assert read(text.encode()).format == "plain"
+
+
+@pytest.mark.parametrize("heading", ["{} {}", "**{}**    {}  ", "**{}** [{} ]", "{}\t({})"])
+def test_names_that_come_back_are_known_whatever_stands_between_them_and_their_times(heading):
+    spoken = [("Dana Kim", "0:05", "We renew."), ("Bob", "1:00:09", "In May.\nAt 12:30 I go.")] * 2
+    text = "\n\n".join(f"{heading.format(name, time)}\n{words}" for name, time, words in spoken)
+    assert lines(text) == [("Dana Kim", 5, "We renew."), ("Bob", 3609, "In May.\nAt 12:30 I go.")] * 2
+
+
+def test_words_may_stand_behind_a_time_in_brackets():
+    text = "**Dana** [00:00:05] We renew.\n\n**Bob** [00:00:09] In May.\n\n**Dana** [00:00:12] Good."
+    assert lines(text) == [("Dana", 5, "We renew."), ("Bob", 9, "In May."), ("Dana", 12, "Good.")]
+
+
+def test_names_in_one_file_may_stand_at_several_distances():
+    text = "**Dana**  0:00  \nWe renew.\n\n**Bob**    0:04  \nIn May.\n\n**Unknown Speaker** 0:09\nGood.\n"
+    assert [line[0] for line in lines(text)] == ["Dana", "Bob", "Unknown Speaker"]
+
+
+def test_prose_that_ends_its_lines_with_times_is_no_transcript():
+    text = "We met at 12:30\nand spoke of the renewal.\nThen we ate until 14:00\nand went home."
+    assert read(text.encode()).format == "plain"
