@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ItemFailure
+from pipeline.transcripts.batch import read_paths
 from pipeline.transcripts.formats import gong, vtt
 from pipeline.transcripts.read import read
 from pipeline.transcripts.source import Source
@@ -74,6 +75,13 @@ def test_gongs_speakers_have_the_names_that_the_file_beside_knows():
     assert names == {"6432345678555530067": "Person A"}
     turns = read(sample("derived_gong/transcript.json"), names).transcript.turns
     assert spoken(turns) == {"Person A": [50, 1012], "Speaker 1": [50, 696]}
+
+
+def test_gongs_two_files_in_a_folder_are_one_document_with_names():
+    sample("derived_gong/transcript.json")
+    (document,) = read_paths([SAMPLES / "derived_gong"], account="acme")
+    assert document.fields.document_id == "transcript.json"
+    assert spoken(document.transcript.turns) == {"Person A": [50, 1012], "Speaker 1": [50, 696]}
 
 
 def test_every_sample_was_read_by_hand():
