@@ -14,6 +14,7 @@ _ROLE_WORDS = (
     "manager management director industrial interface account executive ae sdr csr ceo cto cfo team person man "
     "woman male female voice audio microphone mic phone iphone ipad android room conference meeting call webinar "
     "left right inbound outbound internal external professor student grad phd chair secretary "
+    "human narrator supervisor "
     "sprecher unbekannt kunde berater locuteur intervenant interlocuteur inconnu hablante desconocido cliente orador "
     "说话人 发言人 客户 顾问 話者 発言者 不明 화자 고객"
 )

@@ -41,6 +41,7 @@ def test_a_name_is_an_owner(name):
         "Unknown Speaker",
         "Agent",
         "Customer",
+        "human",
         "Host",
         "mturk_agent_1",
         "Project Manager",
