@@ -7,7 +7,7 @@ times is not. Or it is one text in five turns of a speaker in a row: people answ
 
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
 
@@ -15,6 +15,8 @@ from pipeline.domain.documents import Turn, Warning
 
 _MOST_TURNS = 4
 _RATIO = 2.4
+#: A word of a loop is written the same at least so often, whatever stands behind the first and the last of it.
+_OFTEN = 6
 #: Below this many characters nothing compresses by the ratio: zlib alone adds eight bytes.
 _SHORTEST = 24
 #: On words that are one character each. In scripts without blanks a word is a character, and a phrase has more of them.
@@ -82,9 +84,9 @@ def _doubts(duplicates: int, looped: Sequence[int]) -> Iterator[Warning]:
 
 
 def _repeats_itself(text: str) -> bool:
-    """Whether there may be a loop at all, which costs little to know of most turns."""
+    """Whether any word comes so often that there may be a loop, which costs little to know of most turns."""
     words: Sequence[str] = text.split() if text.isascii() else text
-    return len(words) - len(set(words)) >= 4
+    return len(words) - len(set(words)) >= _OFTEN and max(Counter(words).values()) >= _OFTEN
 
 
 def _surplus(text: str) -> Iterator[tuple[int, int]]:
