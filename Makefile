@@ -6,9 +6,10 @@ PY := $(VENV)/bin/python
 CALLFOLD := $(VENV)/bin/callfold
 PATHS ?= examples/calls
 OUT ?= out
+FUZZ_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-crash test-model check up down flower bench bench-recovery bench-model lock clean
+.PHONY: help setup run test test-crash test-model check up down flower bench bench-recovery bench-model bench-read fuzz lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +56,12 @@ bench-recovery: setup ## measure only fairness and the cost beside an old snapsh
 
 bench-model: setup ## measure only 500 documents through a model server that takes its time
 	@$(PY) -m benchmarks --only model
+
+bench-read: setup ## measure only reading: WebVTT beside two libraries, and a folder of small files
+	@$(PY) -m benchmarks --only read
+
+fuzz: setup ## throw bytes at the readers for FUZZ_SECONDS (300)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PY) -m pytest tests/fuzz -s --timeout 0 $(PYTEST_FLAGS)
 
 lock: ## pin every dependency with its hashes; needs uv
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --no-annotate --extra dev \

@@ -13,6 +13,7 @@ from benchmarks.machine import machine
 from benchmarks.memory import memory
 from benchmarks.modelling import model
 from benchmarks.pairs import Finding
+from benchmarks.reading import reading
 from benchmarks.scale import FULL, QUICK, Scale
 from benchmarks.snapshot import snapshot
 from benchmarks.submitting import submitting
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, Callable[[Bed, Scale], Iterator[Finding]]] = {
     "fairness": fairness,
     "snapshot": snapshot,
     "model": model,
+    "read": reading,
 }
 
 

@@ -26,6 +26,9 @@ class Scale:
     model: int
     model_slots: int
     model_seconds: float
+    #: bytes
+    captions: int
+    files: int
 
 
 FULL: Final = Scale(
@@ -46,6 +49,8 @@ FULL: Final = Scale(
     model=500,
     model_slots=64,
     model_seconds=1.0,
+    captions=10_000_000,
+    files=5_000,
 )
 
 QUICK: Final = Scale(
@@ -66,4 +71,6 @@ QUICK: Final = Scale(
     model=8,
     model_slots=4,
     model_seconds=0.05,
+    captions=10_000,
+    files=20,
 )

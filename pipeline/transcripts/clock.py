@@ -5,7 +5,7 @@ import re
 #: H:MM:SS, MM:SS, with a point or a comma before the fraction, with or without leading zeros.
 CLOCK = r"(?:[0-9]{1,4}:)?[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]{1,9})?"
 #: The same with a group for each part, to be given to `of`.
-PARTS = r"(?:([0-9]{1,4}):)?([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?(?![0-9:.,])"
+PARTS = r"(?:([0-9]{1,4}):)?([0-9]{1,2}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?(?![\w:.,])"
 _PARTS = re.compile(PARTS)
 
 
