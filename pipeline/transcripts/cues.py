@@ -87,7 +87,7 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
     for code, offsets in by_code.items():
         yield Warning(code=code, place=_place(text, offsets))
     timed = sum(cue.is_timed for cue in found)
-    alike = sum("-->" in line and _TIME.search(line, 0, 200) is not None for line in text.split("\n"))
+    alike = sum(_TIME.search(text, start, min(stop, start + 200)) is not None for start, stop in _arrow_lines(text))
     if timed < alike:
         yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
 
@@ -157,12 +157,21 @@ def _split(lines: str, *, below_timing: bool) -> tuple[str, str]:
 
 
 def _timings(block: str) -> Iterator[re.Match[str]]:
-    end = 0
-    while (arrow := block.find("-->", end)) >= 0:
-        line = _TIMING.match(block, block.rfind("\n", end, arrow) + 1 or end)
+    for start, _ in _arrow_lines(block):
+        line = _TIMING.match(block, start)
         if line is not None and _is_timing(line):
             yield line
-        end = block.find("\n", arrow) + 1 or len(block)
+
+
+def _arrow_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Start and stop of each line with an arrow in it."""
+    stop = -1
+    while (arrow := text.find("-->", stop + 1)) >= 0:
+        start = text.rfind("\n", stop + 1, arrow) + 1 or stop + 1
+        stop = text.find("\n", arrow)
+        if stop < 0:
+            stop = len(text)
+        yield start, stop
 
 
 def _is_timing(line: re.Match[str]) -> bool:
