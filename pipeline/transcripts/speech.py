@@ -1,7 +1,7 @@
 """Whether anybody says anything: what is written for sounds and for silence is set aside before words are counted."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pipeline.domain.documents import Turn
 from pipeline.domain.evidence import SHORTEST_QUOTE
@@ -13,6 +13,7 @@ _SOUND = re.compile(
     r"\[[^][\n]{0,60}\]|\([^()\n]{0,60}\)|<[^<>\n]{1,60}>|\*{1,2}[^*\n]{1,60}\*{1,2}|[♩♪♫♬][^♩♪♫♬\n]{0,200}[♩♪♫♬]"
 )
 _WORD = re.compile(r"[^\W_]")
+_PIECE = 65_536
 
 
 def require(turns: Iterable[Turn]) -> None:
@@ -21,8 +22,8 @@ def require(turns: Iterable[Turn]) -> None:
     Raises ItemFailure: empty_input (no words at all), too_short (fewer characters than the shortest quote has).
     """
     said = 0
-    for turn in turns:
-        said += _length(turn.text)
+    for text in _pieces(turns):
+        said += _length(text)
         if said >= SHORTEST_QUOTE:
             return
     raise _too_short() if said else nobody_speaks()
@@ -31,6 +32,12 @@ def require(turns: Iterable[Turn]) -> None:
 def nobody_speaks() -> ItemFailure:
     """The failure of a transcript without a single word."""
     return ItemFailure("empty_input", "nobody says a word: check the export, or leave the document out")
+
+
+def _pieces(turns: Iterable[Turn]) -> Iterator[str]:
+    """What is said, in pieces: a turn of sixty megabytes, taken apart into words, would fill the memory."""
+    for turn in turns:
+        yield from (turn.text[start : start + _PIECE] for start in range(0, len(turn.text), _PIECE))
 
 
 def _length(text: str) -> int:
