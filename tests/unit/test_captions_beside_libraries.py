@@ -97,5 +97,9 @@ def test_of_a_faulty_file_every_cue_is_read_and_what_the_libraries_lose_is_known
 
 
 def test_only_a_time_that_nobody_can_read_is_a_doubt():
-    doubted = {fault for fault, text in faulty().items() if read(text.encode()).warnings}
+    doubted = {
+        fault
+        for fault, text in faulty().items()
+        if any(not warning.code.startswith("speakers_") for warning in read(text.encode()).warnings)
+    }
     assert doubted == {"letters in a time", "an end before its start"}

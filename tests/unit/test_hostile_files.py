@@ -68,7 +68,7 @@ UNITS = {
     "\x00": "the file is not text",
     "\n": "nobody says a word",
     " \n": "nobody says a word",
-    "x\n\n": "1 turns",
+    "x\n\n": "fewer than 12 characters",
     "A: b\n": "more than 200,000 turns",
     "0:1 --> 0:2\n": "more than 200,000 turns",
     "0:1 --> 0:2\nx\n\n": "more than 200,000 turns",
