@@ -15,6 +15,7 @@ from pipeline.domain.warnings import WARNINGS
 from pipeline.ledger import schema
 from pipeline.settings import Settings
 from pipeline.summarizers.openai_chat import conditions
+from pipeline.transcripts.formats import FORMATS
 from tasks import queues
 from tasks.app import app
 
@@ -136,6 +137,13 @@ def test_every_warning_has_its_sentence_in_the_table():
 def test_the_documents_name_every_warning_with_its_sentence_and_no_other():
     rows = (REPO / "docs" / "formats.md").read_text().partition("\n## Warnings\n")[2].partition("\n## ")[0]
     assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", rows, re.MULTILINE)) == WARNINGS
+
+
+def test_every_format_is_in_the_table_and_named_in_the_documents():
+    folder = REPO / "pipeline" / "transcripts" / "formats"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {form.NAME for form in FORMATS} == files
+    assert files <= set(re.findall(r"`(\w+)`", (REPO / "docs" / "formats.md").read_text()))
 
 
 def arrows(table: str) -> set[str]:
