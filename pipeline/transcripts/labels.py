@@ -29,6 +29,8 @@ _ROLE = re.compile(
     r"|(?:speaker|person|participant|sprecher|interlocuteur) ?\w{1,2})",
     re.IGNORECASE,
 )
+#: What stands inside a name in lower case: Jerome de Tychey, Anna van der Berg.
+_PARTICLE = re.compile(r"al|bin|d[aeiou]|del|della|den|der|dos|el|l[ae]|v[ao]n|y|zu")
 _HEADINGS = re.compile(
     r"action(?: items?)?|agenda|attendees|b?cc|date|decision|example|from|fwd?|important|next steps|notes?|p\.?s\.?|re"
     r"|sent|subject|summary|tip|to|todo|topic|update|warning",
@@ -81,4 +83,5 @@ def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str],
 
 def _is_name(label: str) -> bool:
     """Whether no word begins in lower case, as names do in scripts that have cases: "MARY ( whispering )" is one."""
-    return not any(word[0].islower() for word in (_SUFFIX.sub("", label) or label).split())
+    words = (_SUFFIX.sub("", label) or label).split()
+    return not any(word[0].islower() and not _PARTICLE.fullmatch(word) for word in words)

@@ -120,8 +120,8 @@ def test_attendees_are_no_speech_without_a_heading_either():
 
 
 def test_who_is_named_once_is_not_taken_for_an_attendee():
-    text = f"{OWN}\n\nde la Cruz: We renew.\nDana: In May.\nBob: Yes.\nDana: Good.\nBob: Bye."
-    assert lines(text)[0] == (None, None, "de la Cruz: We renew.")
+    text = f"{OWN}\n\nharry (phone): We renew.\nDana: In May.\nBob: Yes.\nDana: Good.\nBob: Bye."
+    assert lines(text)[0] == (None, None, "harry (phone): We renew.")
 
 
 def test_the_notes_above_the_transcript_are_left_out_as_a_summary():

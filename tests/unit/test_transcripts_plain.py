@@ -55,6 +55,11 @@ def test_a_speaker_who_says_one_thing_is_known_by_the_company():
     assert turns("Anna: a\nBen: b\nAnna: c\nAnd so: d")[1:] == [("Ben", "b"), ("Anna", "c\nAnd so: d")]
 
 
+def test_a_name_keeps_its_particles():
+    found = turns("Anna: a\nJerome de Tychey: b\nAnna: c\nAnd of course: d")
+    assert found == [("Anna", "a"), ("Jerome de Tychey", "b"), ("Anna", "c\nAnd of course: d")]
+
+
 def test_two_lines_are_a_dialogue_when_one_of_them_has_a_role():
     assert turns("Rep: I'll call.\nCustomer: Good.") == [("Rep", "I'll call."), ("Customer", "Good.")]
 
