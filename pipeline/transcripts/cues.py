@@ -29,6 +29,8 @@ _INK = re.compile(r"\S")
 _NUMBER = re.compile(r"[0-9]{1,9}[ \t]*")
 #: What stands above a timing line below an empty cue is an id if it looks like one, else that cue's words.
 _CODE = re.compile(r"[^\s0-9]{0,80}[0-9]\S{0,80}")
+#: Webex puts a name of a hundred characters there. What is longer was said.
+_LONGEST_ID = 200
 _TIME = re.compile(r"[0-9]:[0-9]")
 
 _Test = Callable[[str], bool]
@@ -69,6 +71,8 @@ def cues(text: str, is_comment: _Test) -> Iterator[Cue]:
                 last = last._replace(text=cue.id)
         if last is not None:
             yield last
+        if len(cue.id) > _LONGEST_ID:
+            yield _stray(cue.id, cue.offset)
         last = cue
     if last is not None:
         yield last

@@ -89,6 +89,13 @@ def test_words_between_an_empty_cue_and_the_next_times_are_no_id():
     ]
 
 
+def test_a_line_above_the_times_that_is_too_long_for_an_id_is_kept_as_words():
+    words = " ".join(map(str, range(100)))
+    reading = read(f"WEBVTT\n\n{words}\n00:01.000 --> 00:02.000\nPayload\n".encode())
+    assert [turn.text for turn in reading.transcript.turns] == [words, "Payload"]
+    assert "text_outside_cues" in {warning.code for warning in reading.warnings}
+
+
 def test_speakers_may_stand_above_the_times():
     times = "00:01.000 --> 00:02.000\n"
     webex = turns(f'1 "Anna Kim" (3603207424)\n{times}hi all\n\n2 "Ben: Rye" (12)\n{times}Note: ho ho\n')
