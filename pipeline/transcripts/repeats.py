@@ -85,6 +85,8 @@ def _doubts(duplicates: int, looped: Sequence[int]) -> Iterator[Warning]:
 
 def _repeats_itself(text: str) -> bool:
     """Whether any word comes so often that there may be a loop, which costs little to know of most turns."""
+    if len(text) > _PIECE:
+        return True
     words: Sequence[str] = text.split() if text.isascii() else text
     return len(words) - len(set(words)) >= _OFTEN and max(Counter(words).values()) >= _OFTEN
 
