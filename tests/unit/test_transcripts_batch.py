@@ -18,7 +18,7 @@ from pipeline.transcripts.batch import incoming, ndjson, read_paths
 from pipeline.transcripts.source import MAX_TURNS
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calls"
-NOTHING = "nothing to read: all files are but hidden ones, recordings and pictures"
+NOTHING = "nothing to read: there is no file but hidden ones, recordings and pictures"
 
 
 @pytest.fixture

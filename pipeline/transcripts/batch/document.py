@@ -5,7 +5,7 @@ the batch itself wrong is a Problem with its place.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -38,15 +38,21 @@ def incoming(document: DocumentInput, place: str, warnings: tuple[Warning, ...] 
     return _from_text(document, document.transcript or "", place, warnings)
 
 
-def from_file(stream: Stream, given: dict[str, Any], place: str) -> Iterator[IncomingDocument | Problem]:
-    """One document that is a file, with its `document_id` and `account_id`; a Problem where no id can be so."""
+def from_file(
+    stream: Stream, given: dict[str, Any], place: str, names: Mapping[str, str]
+) -> Iterator[IncomingDocument | Problem]:
+    """One document that is a file, with its `document_id` and `account_id`; a Problem where no id can be so.
+
+    `names`: those of speakers whom the file knows by ids only. They change what is read, so the digest covers them.
+    """
     try:
         fields = DocumentFields.model_validate(given)
     except ValidationError as error:
         yield from shape.problems(error, place)
         return
     data, sha256 = _contents(stream)
-    yield _incoming(fields, given | {"transcript": {"sha256": sha256}}, sha256, _words(data), place)
+    hashes = {"sha256": sha256} | ({"names": hashlib.sha256(canonical(names)).hexdigest()} if names else {})
+    yield _incoming(fields, given | {"transcript": hashes}, sha256, _words(data, names), place)
 
 
 def _contents(stream: Stream) -> tuple[bytes | None, str]:
@@ -102,11 +108,11 @@ def _given(document: DocumentInput) -> dict[str, Any]:
     return document.model_dump(mode="json", exclude_unset=True, exclude={"transcript", "turns"})
 
 
-def _words(data: bytes | None) -> _Words:
+def _words(data: bytes | None, names: Mapping[str, str] | None = None) -> _Words:
     if data is None:
         return _bad(too_large())
     try:
-        reading = read(data)
+        reading = read(data, names)
     except ItemFailure as failure:
         return _bad(failure)
     return _Words(reading.transcript, warnings=reading.warnings)

@@ -4,11 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import structlog
+
 from pipeline.domain.documents import IncomingDocument
 from pipeline.errors import Problem
 from pipeline.transcripts.batch import archive, document, folder, ndjson, objects, remote, table
+from pipeline.transcripts.batch.companions import Companions
 from pipeline.transcripts.batch.file import File, Found, Given, Stream, Unreadable
 from pipeline.transcripts.batch.kind import kind_of
+
+log = structlog.get_logger(__name__)
 
 
 def read_paths(
@@ -40,20 +45,24 @@ class _Asked(NamedTuple):
 
 
 def _read(found: Iterable[Found], asked: _Asked) -> Iterator[IncomingDocument | Problem]:
-    for entry in found:
+    listed = list(found)
+    companions = Companions(listed)
+    for entry in listed:
         if isinstance(entry, Problem):
             yield entry
             continue
         try:
             with entry.opens() as stream:
-                yield from _documents(stream, entry, asked)
+                yield from _documents(stream, entry, asked, companions)
         except Unreadable as error:
             yield Problem(entry.place, str(error))
         except OSError as error:
             yield Problem(entry.place, f"cannot be read: {error.strerror or 'input or output error'}")
 
 
-def _documents(stream: Stream, file: File, asked: _Asked) -> Iterator[IncomingDocument | Problem]:
+def _documents(
+    stream: Stream, file: File, asked: _Asked, companions: Companions
+) -> Iterator[IncomingDocument | Problem]:
     match kind_of(stream, file.name):
         case "archive" if not asked.in_archive:
             yield from _read(archive.files(stream, file), asked._replace(in_archive=True))
@@ -66,8 +75,12 @@ def _documents(stream: Stream, file: File, asked: _Asked) -> Iterator[IncomingDo
         case "table":
             yield from _given(table.documents(stream, file.place, asked.account_of(file)))
         case "transcript":
+            names = companions.of(file, stream)
+            if names is None:
+                log.info("companion_skipped", place=file.place)  # it names the speakers of the calls beside it
+                return
             fields = {"document_id": asked.id_prefix + file.name, "account_id": asked.account_of(file)}
-            yield from document.from_file(stream, fields, file.place)
+            yield from document.from_file(stream, fields, file.place, names)
 
 
 def _given(found: Iterator[Given | Problem]) -> Iterator[IncomingDocument | Problem]:

@@ -36,7 +36,7 @@ def kept(found: Iterable[tuple[str, Found]], place: str) -> Iterator[Found]:
     for extension, count in sorted(media.items()):
         log.info("media_skipped", folder=place, extension=extension, count=count)
     if not anything:
-        yield Problem(place, "nothing to read: all files are but hidden ones, recordings and pictures")
+        yield Problem(place, "nothing to read: there is no file but hidden ones, recordings and pictures")
 
 
 def is_junk(name: str) -> bool:
