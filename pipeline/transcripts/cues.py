@@ -7,24 +7,27 @@ so that time is linear in any input.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from pipeline.domain.documents import Warning
 from pipeline.transcripts import clock
 
+_SETTING = r"(?:align|line|position|region|size|vertical)"
+#: A block as nearly all are, found at once: an id or none, times that can be read, and words.
+_REGULAR = re.compile(
+    rf"(?:([^\s>][^\n>]{{0,199}})\n)?{clock.PARTS} --> {clock.PARTS}(?: {_SETTING}:[^\n>]*)?\n"
+    r"(?P<words>[^\n]++(?:\n[^\n]++){0,50}+)(?:\n\n|\n?\Z)"
+)
 #: Times that can be read, or (`doubtful`) what stands where times should.
-_TIMES = (
+_TIMING = re.compile(
     rf"[ \t]{{0,8}}(?:{clock.PARTS}[ \t]{{0,8}}-->[ \t]{{0,8}}{clock.PARTS}"
     r"|(?P<doubtful>\S{0,40}?)[ \t]{0,8}-->[ \t]{0,8}(?P<end>\S{0,40}))(?P<rest>[^\n]*)"
 )
-_TIMING = re.compile(_TIMES)
-#: A block as it should be: an id or none, the times, and then nothing but words.
-_CUE = re.compile(rf"(?:(?P<id>[^\n]*)\n)?{_TIMES}(?:\n|\Z)")
 _CLOCKLIKE = re.compile(r"(?=\S*[0-9])\S*:")
 _NO_WORD = re.compile(r"(?:[0-9]|[^\w\s])*")
 #: Where a cue stands on the screen. Anything else behind the times is words.
-_SETTINGS = re.compile(r"\s*(?:(?:align|line|position|region|size|vertical)[:\x00]|[XY][12]:|\x00|$)")
+_SETTINGS = re.compile(rf"\s*(?:{_SETTING}[:\x00]|[XY][12]:|\x00|$)")
 _INK = re.compile(r"\S")
 _NUMBER = re.compile(r"[0-9]{1,9}[ \t]*")
 #: What stands above a timing line below an empty cue is an id if it looks like one, else that cue's words.
@@ -62,7 +65,7 @@ def cues(text: str, is_comment: _Test) -> Iterator[Cue]:
     """
     last = None
     for cue in _apart(text, is_comment):
-        if last is not None and last.is_timed and not last.text:
+        if last is not None and not last.text and last.is_timed:
             if not cue.is_timed:
                 yield last._replace(text=cue.text)
                 last = None
@@ -87,6 +90,8 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
     for code, offsets in by_code.items():
         yield Warning(code=code, place=_place(text, offsets))
     timed = sum(cue.is_timed for cue in found)
+    if text.count("-->") <= timed:  # as in most files: no line needs a look
+        return
     alike = sum(_TIME.search(text, start, min(stop, start + 200)) is not None for start, stop in _arrow_lines(text))
     if timed < alike:
         yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
@@ -95,44 +100,46 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
 def _apart(text: str, is_comment: _Test) -> Iterator[Cue]:
     """The cues of each block by itself; a number above an empty line and a timing line is an id, not words."""
     number = None
-    for offset, block in _blocks(text):
-        for cue in _of_block(block, offset):
-            if number is not None and (cue.id or not cue.is_timed):
-                yield number
-            number = None
-            if cue.is_timed:
-                yield cue
-            elif _NUMBER.fullmatch(cue.text):
-                number = cue
-            elif not is_comment(cue.text):
-                yield cue
+    for cue in _by_blocks(text):
+        if number is not None and (cue.id or not cue.is_timed):
+            yield number
+        number = None
+        if cue.is_timed:
+            yield cue
+        elif _NUMBER.fullmatch(cue.text):
+            number = cue
+        elif not is_comment(cue.text):
+            yield cue
     if number is not None:
         yield number
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Each run of lines that are not empty, and where it begins."""
-    begin, end = 0, -2
-    while end < len(text):
-        begin = end + 2
-        if text.startswith(("\n", " ", "\t"), begin):
-            ink = _INK.search(text, begin)
-            if ink is None:
-                return
-            begin = text.rfind("\n", begin, ink.start()) + 1 or begin
-        end = text.find("\n\n", begin)
-        if end < 0:
-            end = len(text)
-        if begin < end:
-            yield begin, text[begin:end]
+def _by_blocks(text: str) -> Iterator[Cue]:
+    """The cues of each run of lines that are not empty."""
+    end = 0
+    while (begin := _ink(text, end)) < len(text):
+        regular = _REGULAR.match(text, begin)
+        if regular is not None and "-->" not in regular["words"]:
+            yield _regular(regular)
+            end = regular.end()
+        else:
+            stop = text.find("\n\n", begin)
+            stop = len(text) if stop < 0 else stop
+            yield from _of_irregular_block(text[begin:stop], begin)
+            end = stop + 2
 
 
-def _of_block(block: str, offset: int) -> Iterable[Cue]:
-    """The cues of one block: as a rule one, where an empty line is missing several."""
-    cue = _CUE.match(block)
-    if cue is None or block.count("-->") > 1 or not _is_timing(cue):
-        return _of_irregular_block(block, offset)
-    return (_timed(block[cue.end() :].removesuffix("\n"), cue, cue["id"] or "", offset),)
+def _ink(text: str, begin: int) -> int:
+    """Where the next line begins that is not blank."""
+    if not text.startswith(("\n", " ", "\t"), begin):
+        return begin
+    ink = _INK.search(text, begin)
+    return len(text) if ink is None else max(begin, text.rfind("\n", begin, ink.start()) + 1)
+
+
+def _regular(block: re.Match[str]) -> Cue:
+    name, h1, m1, s1, f1, h2, m2, s2, f2, words = block.groups()
+    return _timed(words, clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2), block.start("words") - 1, name or "")
 
 
 def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
@@ -140,12 +147,12 @@ def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
     for following in _timings(block):
         words, next_name = _split(block[begin : max(begin, following.start() - 1)], below_timing=timing is not None)
         if timing is not None:
-            yield _timed(words, timing, name, offset)
+            yield _of_timing(words, timing, name, offset)
         elif words:
             yield _stray(words, offset)
         timing, name, begin = following, next_name, following.end() + 1
     words = block[begin:].removesuffix("\n")
-    yield _stray(words, offset) if timing is None else _timed(words, timing, name, offset)
+    yield _stray(words, offset) if timing is None else _of_timing(words, timing, name, offset)
 
 
 def _split(lines: str, *, below_timing: bool) -> tuple[str, str]:
@@ -182,8 +189,8 @@ def _is_timing(line: re.Match[str]) -> bool:
     return _NO_WORD.fullmatch(start) is not None and _CLOCKLIKE.match(line["end"]) is not None
 
 
-def _timed(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
-    h1, m1, s1, f1, h2, m2, s2, f2, doubtful, until, rest = timing.groups()[-11:]
+def _of_timing(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
+    h1, m1, s1, f1, h2, m2, s2, f2, doubtful, until, rest = timing.groups()
     start: float | None = None
     end: float | None = None
     if doubtful is None:
@@ -192,7 +199,10 @@ def _timed(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
         start, end = clock.seconds(doubtful), clock.seconds(until)
     if rest and not _SETTINGS.match(rest):
         text = f"{rest.strip()}\n{text}".rstrip("\n")
-    offset += timing.start("rest")
+    return _timed(text, start, end, offset + timing.start("rest"), name)
+
+
+def _timed(text: str, start: float | None, end: float | None, offset: int, name: str) -> Cue:
     if start is None or end is None or end < start:
         return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)
     return Cue(text, start, end, None, offset, name)

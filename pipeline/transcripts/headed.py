@@ -54,7 +54,7 @@ def sections(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
 
 def headings(text: str, heading: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """All lines that are headings."""
-    if "gap" not in heading.groupindex:
+    if "gap" not in heading.groupindex or heading.search(text) is None:
         return heading.finditer(text)
     names = labels.believed(match["name"] for match in heading.finditer(text))
     return (match for match in heading.finditer(text) if _is_plain_to_see(match) or match["name"] in names)

@@ -7,6 +7,7 @@ that do.
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 #: `Name: `, `Name:` at the line's end, `**Name:** ` and the fullwidth colon. A clock time has no space after its colon.
 #: The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
@@ -17,6 +18,9 @@ _CAPTION = re.compile(
     r"[ \t]{0,8}(?:\*\*)?([^\s:\uff1a<][^:\uff1a\n]{0,80}(?::(?=[^\s*])[^:\uff1a\n]{1,40}){0,4})"
     r"(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
 )
+
+#: More than `_CAPTION` can match.
+_LONGEST = 300
 
 _MAX_WORDS = 5
 #: "Conference Room 3 - Main Building" is a participant of a meeting, and its captions prove that somebody speaks.
@@ -70,8 +74,17 @@ def name_of(match: re.Match[str]) -> str | None:
 
 def start(text: str) -> tuple[str | None, int]:
     """The label that a caption begins with, whether it is a speaker's or not, and where the words after it begin."""
+    colon = text.find(": ", 0, _LONGEST)
+    return _start(text) if colon < 0 else _start_again(text[: colon + 2])  # no label goes on behind a colon and a blank
+
+
+def _start(text: str) -> tuple[str | None, int]:
     match = _CAPTION.match(text)
     return (match[1].rstrip(" \t*"), match.end()) if match else (None, 0)
+
+
+#: A call's captions begin with the same few names.
+_start_again = lru_cache(maxsize=256)(_start)
 
 
 def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str], int]:

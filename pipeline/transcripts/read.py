@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from pipeline.domain.documents import Transcript, Turn, Warning
 from pipeline.errors import ItemFailure
-from pipeline.transcripts import repeats, speakers, speech
+from pipeline.transcripts import collector, repeats, speakers, speech
 from pipeline.transcripts.formats import FORMATS
 from pipeline.transcripts.source import Source, bounded
 
 #: Ten hours of speech are about one megabyte.
 MAX_BYTES = 64 * 1024 * 1024
 #: Characters that are replaced, or were before: U+FFFD in the file stands for something that another tool lost.
-_LOST = re.compile("[\x00\ud800-\udfff\ufffd]")
+_LOST = re.compile("[\x00\ufffd]")
 #: UTF-8 that was read as cp1252 before it came to us: Ã¼ for ü, â€™ for an apostrophe. Nobody writes them so.
 _MOJIBAKE = re.compile("\u00c3[\u00a0-\u00bf\u0192\u2013-\u203a]|\u00e2\u20ac[\u00a0-\u00ff\u0153\u2013-\u2122]")
 
@@ -37,13 +37,8 @@ def read(data: bytes, names: Mapping[str, str] | None = None) -> Reading:
         raise too_large()
     if not data.strip():
         raise speech.nobody_speaks()
-    source = Source(data, names or {})
-    chosen = next(form for form in FORMATS if form.recognises(source))
-    parsed = chosen.parse(source)
-    if parsed.instead:
-        raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
-    turns, doubts = settled(list(bounded(parsed.turns)))
-    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), chosen.NAME)
+    with collector.paused():
+        return _read(Source(data, names or {}))
 
 
 def settled(turns: Sequence[Turn]) -> tuple[list[Turn], tuple[Warning, ...]]:
@@ -62,11 +57,23 @@ def too_large() -> ItemFailure:
     return ItemFailure("unreadable_input", f"larger than {MAX_BYTES // 1024**2} MiB: submit one call per document")
 
 
+def _read(source: Source) -> Reading:
+    chosen = next(form for form in FORMATS if form.recognises(source))
+    parsed = chosen.parse(source)
+    if parsed.instead:
+        raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
+    turns, doubts = settled(list(bounded(parsed.turns)))
+    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), chosen.NAME)
+
+
 def _losses(source: Source) -> Iterator[Warning]:
     if source.decoded.lossy:
         yield Warning(code="lossy_decoding", place=source.decoded.encoding)
-    for code, pattern in (("replaced_characters", _LOST), ("suspicious_characters", _MOJIBAKE)):
-        if found := pattern.search(source.text):
+    for code, pattern, beginnings in (
+        ("replaced_characters", _LOST, "\x00\ufffd"),
+        ("suspicious_characters", _MOJIBAKE, "\u00c3\u00e2"),
+    ):
+        if any(beginning in source.text for beginning in beginnings) and (found := pattern.search(source.text)):
             more = len(pattern.findall(source.text)) - 1
             line = source.text.count("\n", 0, found.start()) + 1
             yield Warning(code=code, place=f"line {line}" + (f" and {more} more" if more else ""))

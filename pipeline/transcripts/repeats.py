@@ -7,9 +7,10 @@ times is not. Or it is one text in five turns of a speaker in a row: people answ
 
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
+from operator import eq
 
 from pipeline.domain.documents import Turn, Warning
 
@@ -87,8 +88,8 @@ def _repeats_itself(text: str) -> bool:
     """Whether any word comes so often that there may be a loop, which costs little to know of most turns."""
     if len(text) > _PIECE:
         return True
-    words: Sequence[str] = text.split() if text.isascii() else text
-    return len(words) - len(set(words)) >= _OFTEN and max(Counter(words).values()) >= _OFTEN
+    words = sorted(text.split() if text.isascii() else text)
+    return any(map(eq, words, words[_OFTEN - 1 :]))
 
 
 def _surplus(text: str) -> Iterator[tuple[int, int]]:

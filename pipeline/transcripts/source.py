@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pipeline.domain.documents import Turn, Warning
@@ -86,10 +87,10 @@ class Format(Protocol):
 
 def bounded(turns: Iterable[_T]) -> Iterator[_T]:
     """The same turns or cues; raises ItemFailure(unreadable_input) when they are more than any call has."""
-    for count, turn in enumerate(turns):
-        if count >= MAX_TURNS:
-            raise too_many_turns()
-        yield turn
+    following = iter(turns)
+    yield from islice(following, MAX_TURNS)
+    for _ in following:
+        raise too_many_turns()
 
 
 def too_many_turns() -> ItemFailure:
