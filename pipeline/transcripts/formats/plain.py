@@ -5,6 +5,7 @@ YAML between two rules on top of a Markdown file is about the text, not of it.
 
 import re
 
+from pipeline.domain.documents import Warning
 from pipeline.transcripts import dialogue
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
@@ -15,6 +16,8 @@ NAME = "plain"
 _YAML = r"(?:[\w.-]{1,60}:(?:[ \t][^\n]{0,2000})?|[ \t][^\n]{0,2000}|-[ \t][^\n]{0,2000}|)\n"
 _FRONT_MATTER = re.compile(rf"\s{{0,100}}^---[ \t]{{0,8}}\n(?:{_YAML}){{1,200}}---[ \t]{{0,8}}$", re.MULTILINE)
 
+_KEY = re.compile(r"^([\w.-]{1,60}):", re.MULTILINE)
+
 
 def recognises(source: Source) -> bool:
     """Any text is plain text; raises ItemFailure(unreadable_input) where the bytes are none."""
@@ -23,6 +26,23 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """The turns of the dialogue."""
-    front = _FRONT_MATTER.match(source.text)
-    text = source.text[front.end() :] if front else source.text
-    return Parsed(list(bounded(dialogue.turns(text))), left_out("front_matter_left_out", front[0] if front else ""))
+    front, text = _parted(source.text)
+    wall = dialogue.wall_times(text)
+    return Parsed(
+        list(bounded(dialogue.turns(text))),
+        (
+            *left_out("front_matter_left_out", front),
+            *((Warning(code="unreadable_timing", place=f"{wall} lines"),) if wall else ()),
+        ),
+    )
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The front matter, and the text below it. Speech between two rules has a name twice, or one that comes back."""
+    front = _FRONT_MATTER.match(text)
+    if front is None:
+        return "", text
+    keys = _KEY.findall(front[0])
+    below = text[front.end() :]
+    is_speech = len(set(keys)) < len(keys) or not set(keys).isdisjoint(_KEY.findall(below))
+    return ("", text) if is_speech or not below.strip() else (front[0], below)
