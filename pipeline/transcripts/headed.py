@@ -10,22 +10,28 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts import labels
+from pipeline.transcripts import dialogue, labels
 from pipeline.transcripts.clock import seconds
 from pipeline.transcripts.vendor import turn
 
 #: M:SS or H:MM:SS; some exports in Chinese and Japanese write the wide colon.
-TIME = r"[0-9]{1,3}(?:[:\uff1a][0-9]{2}){1,2}"
+TIME = r"[0-9]{1,3}(?:[:\uff1a][0-9]{2}){1,2}(?:\.[0-9]{1,3})?"
 
-#: `Dana Kim  0:42`, also bold, with the time in brackets, and then with words behind it.
+#: No part of a heading's name is a label: `Dana Kim: 12:30` is what Dana Kim says.
+NAME_IN_HEADING = r"(?P<name>[^\s*](?:(?!:\s)[^\n*\uff1a]){0,119}?)(?<!:)"
+
+#: `Dana Kim  0:42`, also bold, with a dash between, with the time in brackets, and then with words behind it.
 SPEAKER_AND_TIME = re.compile(
-    r"^\*{0,4}(?P<name>[^\s*][^\n*]{0,119}?)\*{0,4}(?P<gap>[ \t\u00a0]{1,8})"
-    rf"(?P<bracket>[\[(])?(?P<time>{TIME}) ?(?(bracket)[\])][ \t]{{0,8}}|[ \t]{{0,8}}$)",
+    rf"^\*{{0,4}}{NAME_IN_HEADING}\*{{0,4}}(?P<gap>[ \t\u00a0]{{1,8}})(?:[-\u2013\u2014|\u00b7\u2022][ \t]{{1,4}})?"
+    rf"(?P<bracket>[\[(])?(?P<time>{TIME}) ?(?(bracket)[\])]:?[ \t]{{0,8}}|[ \t]{{0,8}}$)",
     re.MULTILINE,
 )
 
-#: A preamble longer than this is not one.
+#: So much of a text tells whether it has headings.
 _HEAD = 65_536
+#: A preamble longer than this, and than what stands below it, is not one.
+_TITLE = 4_096
+_NEARLY_ALL = 0.8
 
 
 class Section(NamedTuple):
@@ -69,11 +75,24 @@ def above(text: str, heading: re.Pattern[str]) -> str:
 def is_headed(text: str, heading: re.Pattern[str]) -> bool:
     """Whether two headings near the top have words below them; one is enough where it is the first line.
 
-    An agenda has the same lines, with nothing below them.
+    An agenda has the same lines, with nothing below most of them; so has a dialogue in which somebody reads out times,
+    but its labels outnumber them, or stand above the first.
     """
     top = text[:_HEAD]
-    spoken = sum(1 for section in sections(top, heading) if section.text.strip())
-    return spoken > 1 or (spoken == 1 and not above(top, heading).strip())
+    found = list(sections(top, heading))
+    spoken = sum(1 for section in found if section.text.strip())
+    preamble = above(top, heading)
+    if 2 * spoken < len(found) or spoken < (2 if preamble.strip() else 1) or len(preamble) > max(_TITLE, len(text) / 2):
+        return False
+    labelled = dialogue.named_lines(top)
+    return len(labelled) <= len(found) and sum(place < len(preamble) for place in labelled) <= 1
+
+
+def names_come_back(text: str, heading: re.Pattern[str]) -> bool:
+    """Whether nearly all lines that look like headings hold a name that is there again, or is in such company."""
+    names = [match["name"] for match in heading.finditer(text[:_HEAD]) if match["name"]]
+    found = labels.believed(names)
+    return sum(name in found for name in names) >= _NEARLY_ALL * len(names) > 0
 
 
 def _is_plain_to_see(heading: re.Match[str]) -> bool:

@@ -49,7 +49,15 @@ def test_words_in_capitals_without_a_link_are_speech():
 
 
 def test_it_is_known_without_its_head_and_without_indents():
-    assert lines("0:01 - Dana Kim\nHello, Bob.\n\n0:04 -\nHi.\n") == [("Dana Kim", 1, "Hello, Bob."), (None, 4, "Hi.")]
+    assert lines("0:01 - Dana Kim\nHello, Bob.\n\n0:04 -\nHi.\n\n0:05 - Dana Kim\nBye.\n") == [
+        ("Dana Kim", 1, "Hello, Bob."),
+        (None, 4, "Hi."),
+        ("Dana Kim", 5, "Bye."),
+    ]
+
+
+def test_speech_behind_a_time_and_a_dash_is_no_name():
+    assert read(b"0:05 - We renew in\nMay.\n0:09 - Good, in\nMay.\n0:12 - Yes, and the\noffer.\n").format == "plain"
 
 
 def test_an_agenda_is_no_transcript():

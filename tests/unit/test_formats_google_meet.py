@@ -145,3 +145,12 @@ def test_notes_alone_are_no_call():
 def test_a_sentence_of_meet_that_somebody_quotes_is_speech():
     text = f"Dana: It says: {OWN}\nBob: Transcription ended after 00:01:00, it says.\nDana: Yes.\nBob: Good."
     assert read(text.encode()).format == "plain"
+
+
+def test_a_line_that_says_what_a_title_or_an_end_says_is_speech_among_speakers():
+    spoken = "Dana: We renew.\nBob: Good.\nDana: Read me the next.\nBob: Transcript\nDana: Yes.\n"
+    text = (
+        f"# Attendees\nDana, Bob\n\n## Transcript\n\n{spoken}Meeting ended after 00:10:00, it says.\n{spoken}\n{OWN}\n"
+    )
+    assert [turn.text for turn in reading(text).transcript.turns].count("We renew.") == 2
+    assert len(lines(text)) == 10

@@ -76,6 +76,36 @@ def test_names_in_one_file_may_stand_at_several_distances():
     assert [line[0] for line in lines(text)] == ["Dana", "Bob", "Unknown Speaker"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dana Kim: When do we meet?\nBob Roe: 12:30\nDana Kim: And on Friday?\nBob Roe: 14:00\nDana Kim: Good.\n",
+        "Dana: We start.\nPart 12:30\nBob: Yes.\nPart 13:30\nis the next.\nDana: Good.\nPart 14:00\nBob: Fine.\n",
+        "Dana: We start.\nBob: Yes.\nDana: The plan says\n\nPart  12:30\nthe offer.\nPart  13:30\nthe contract.\n",
+    ],
+)
+def test_a_dialogue_in_which_times_are_said_is_read_as_one(text):
+    reading = read(text.encode())
+    assert reading.format == "plain"
+    assert not [each for each in reading.warnings if each.code.endswith("left_out")]
+    assert reading.transcript.turns[0].text in ("When do we meet?", "We start.", "We start.\nPart 12:30")
+
+
+def test_a_long_text_above_a_few_headings_is_not_dropped():
+    text = "We spoke of the renewal, and of the offer. \n" * 200 + "Dana  0:05\nWe renew.\nBob  0:09\nGood.\n"
+    assert read(text.encode()).format == "plain"
+
+
+@pytest.mark.parametrize("heading", ["{} ({}):", "{} - {}", "{} \u00b7 {}", "{} ({}.25)", "**{}** [{}]:"])
+def test_colons_dashes_and_fractions_are_no_words(heading):
+    spoken = [("Dana Kim", "00:05", "We renew."), ("Bob", "00:09", "In May.")] * 2
+    text = "\n\n".join(f"{heading.format(name, time)}\n{words}" for name, time, words in spoken)
+    assert [(speaker, round(start), said) for speaker, start, said in lines(text)] == [
+        ("Dana Kim", 5, "We renew."),
+        ("Bob", 9, "In May."),
+    ] * 2
+
+
 def test_prose_that_ends_its_lines_with_times_is_no_transcript():
     text = "We met at 12:30\nand spoke of the renewal.\nThen we ate until 14:00\nand went home."
     assert read(text.encode()).format == "plain"

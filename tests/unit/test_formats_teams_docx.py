@@ -50,17 +50,14 @@ def test_the_same_text_is_read_without_word():
     ]
 
 
-def test_the_old_layout_has_both_times_and_the_name_on_lines_of_their_own():
-    cues = ["0:0:0.0 --> 0:0:3.80\nDana Kim\nGood morning.", "0:10:4.120 --> 0:10:7.0\nRoe, Bob\nYes, and\nwe renew."]
-    for data in (docx(*map(paragraph, cues)), "\n".join(cues).encode()):
-        assert lines(data) == [("Dana Kim", 0, "Good morning."), ("Roe, Bob", 604.12, "Yes, and\nwe renew.")]
-        assert [turn.end for turn in read(data).transcript.turns] == [3.08, 607]
+def test_a_line_that_tells_of_a_transcription_is_speech_where_words_go_on_below_it():
+    data = (
+        b"Dana   0:03\nHello.\nThen Bob stopped transcription\nand left.\nBob   0:05\nHe started transcription now.\n"
+    )
+    assert lines(data)[0] == ("Dana", 3, "Hello.\nThen Bob stopped transcription\nand left.")
+    assert lines(data)[1] == ("Bob", 5, "He started transcription now.")
 
 
-def test_words_of_somebody_whom_teams_did_not_know_are_no_name():
-    data = b"0:0:0.0 --> 0:0:3.0\nDana Kim\nGood morning.\n0:0:4.0 --> 0:0:7.0\nWe renew.\n"
-    assert lines(data)[1] == (None, 4, "We renew.")
-
-
-def test_subtitles_of_two_lines_have_no_names():
-    assert read(b"0:00:01.000 --> 0:00:04.000\nHello there,\nall of you.\n").format == "srt"
+def test_subtitles_with_wide_gaps_before_a_time_are_subtitles():
+    cue = "{}\n00:00:0{} --> 00:00:0{}\nLunch   12:30\nis what the sign says.\n"
+    assert read("\n".join(cue.format(n, n, n + 1) for n in (1, 2, 3)).encode()).format == "srt"

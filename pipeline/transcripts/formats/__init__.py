@@ -35,6 +35,8 @@ from pipeline.transcripts.formats import (
     srt,
     summary,
     teams_docx,
+    teams_docx_old,
+    time_and_name,
     turns,
     unknown_json,
     vtt,
@@ -78,7 +80,7 @@ FORMATS: tuple[Format, ...] = (
     unknown_json,
     # text, told by its lines
     vtt,
-    teams_docx,
+    teams_docx_old,
     srt,
     whisper_console,
     zoom_caption,
@@ -86,7 +88,9 @@ FORMATS: tuple[Format, ...] = (
     irc,
     google_meet,
     fathom,
+    teams_docx,
     otter,
+    time_and_name,
     summary,
     plain,
 )

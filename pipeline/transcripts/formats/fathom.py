@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable
 
 from pipeline.domain.documents import Turn, Warning
-from pipeline.transcripts.headed import TIME, Section, above, is_headed, sections
+from pipeline.transcripts.headed import TIME, Section, above, is_headed, names_come_back, sections
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "fathom"
 
-_HEADING = re.compile(rf"^ {{0,3}}@?(?P<time>{TIME}) -(?: (?P<name>[^\n]{{0,120}}))?$", re.MULTILINE)
+_HEADING = re.compile(rf"^ {{0,3}}@?(?P<time>{TIME}) -(?: (?!{TIME})(?P<name>[^\n]{{0,120}}))?$", re.MULTILINE)
 _LINK = re.compile(r"^[^\n\w]{0,8}VIEW RECORDING - [0-9]", re.MULTILINE)
 _HEAD = 4_096
 #: A label in capitals, and Fathom's link on the same line or on top of the next.
@@ -26,8 +26,10 @@ _INDENT = re.compile(r"^ {2}", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:
-    """Whether it links to a recording, or has headings of times and names with words below them."""
-    return _LINK.search(source.text, 0, _HEAD) is not None or is_headed(source.text, _HEADING)
+    """Whether it links to a recording, or has headings of times and names that come back, with words below them."""
+    if _LINK.search(source.text, 0, _HEAD):
+        return True
+    return names_come_back(source.text, _HEADING) and is_headed(source.text, _HEADING)
 
 
 def parse(source: Source) -> Parsed:

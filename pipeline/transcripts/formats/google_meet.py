@@ -70,11 +70,11 @@ def parse(source: Source) -> Parsed:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """What stands above the transcript, and the transcript."""
+    """What stands above the transcript, and the transcript. A title with most of the speakers above it is none."""
     time = _TIME.search(text)
     titles = list(_TITLE.finditer(text, 0, time.start() if time else _HEAD))
     begin = titles[-1].end() if titles else 0
-    return text[:begin], text[begin:]
+    return (text[:begin], text[begin:]) if _speaks(text[:begin]) <= _speaks(text[begin:]) else ("", text)
 
 
 def _plain(body: str) -> str:
@@ -88,9 +88,16 @@ def _plain(body: str) -> str:
 
 
 def _ended(text: str) -> tuple[str, str, str]:
-    """The transcript, the line that ends it, and what was added below."""
+    """The transcript, the line that ends it, and what was added below. Where people go on to speak, it is no end."""
     end = _END.search(text)
-    return (text[: end.start()], end[0], text[end.end() :]) if end else (text, "", "")
+    if end is None or _speaks(text[end.end() :]):
+        return text, "", ""
+    return text[: end.start()], end[0], text[end.end() :]
+
+
+def _speaks(text: str) -> int:
+    """How many lines name a speaker."""
+    return len(dialogue.named_lines(text))
 
 
 def _is_preamble(turns: list[Turn]) -> bool:
