@@ -16,18 +16,23 @@ from pipeline.transcripts.clock import CLOCK, seconds
 
 _BULLET = r"(?:(?:[-*\u2022\u2013\u2014|]|[0-9]{1,4}[.)])[ \t]{1,4}|[>\u00bb]{1,3}[ \t]{0,4})?"
 #: Of a clock on the wall, which does not say when in the recording something was said.
-_HALF = r"(?P<half>[ \u202f]?[AaPp]\.?[Mm]\.?(?!\w))?"
+_DATE = r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?"
+_HALF = r"(?P<half>[ \u202f]?[AaPp]\.?[Mm]\.?(?!\w)|Z|[+-][0-9]{2}:?[0-9]{2})?"
 #: Anchored and bounded, so that one line of fifty megabytes costs no more than its length.
 _TIME = (
-    rf"(?P<bracket>[\[(])?(?P<time>{CLOCK})(?:[ \t]{{0,2}}[-\u2013][ \t]{{0,2}}(?P<end>{CLOCK}))?{_HALF}"
-    r"(?(bracket)[\])])(?:[ \t]{1,8}|$)(?P<alone>$)?"
+    rf"(?P<bracket>[\[(])?{_DATE}(?P<time>{CLOCK})(?:[ \t]{{0,2}}[-\u2013][ \t]{{0,2}}(?P<end>{CLOCK}))?{_HALF}"
+    r"(?(bracket)[\])][ \t]{0,8}|(?:[ \t]{1,8}|$))(?P<alone>$)?"
 )
-_LINE = re.compile(rf"^[ \t]{{0,8}}{_BULLET}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL})?", re.MULTILINE)
+_LINE = re.compile(
+    rf"^[ \t]{{0,8}}{_BULLET}(?=\S)(?:{_TIME})?(?P<words>)(?:{labels.LABEL}(?:\[(?P<behind>{CLOCK})\][ \t]?)?)?",
+    re.MULTILINE,
+)
 #: A line's end that asks, and one that ends no sentence.
 _ASKS = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)]{0,2}[ \t]{0,8}$", re.MULTILINE)
 _BREAKS_OFF = re.compile(r"[^\s.!?\u2026\u3002\uff01\uff1f\u061f\"'\u201d\u2019)][ \t]{0,8}$", re.MULTILINE)
 #: Whoever has not spoken in so many lines is not waited for.
 _EVIDENCE = 100_000
+_NEARLY_ALL = 0.8
 
 #: Start and end in seconds.
 _Times = tuple[float | None, float | None]
@@ -42,6 +47,8 @@ class _Proof(NamedTuple):
     on_top: bool
     #: Whether every line, or every paragraph, begins with what could be a name.
     everywhere: bool
+    #: Whether nearly every line begins with a time, so that these open turns without brackets, too.
+    timed: bool
 
     def names(self, line: re.Match[str]) -> bool:
         """Whether the line's label is a speaker's."""
@@ -50,6 +57,11 @@ class _Proof(NamedTuple):
     def names_a_stranger(self, line: re.Match[str]) -> bool:
         """Whether its label is not believed where all other lines have one: nobody knows whose the words are."""
         return self.everywhere and self._may_open(line) and _could_be_named(line)
+
+    def opens(self, line: re.Match[str]) -> bool:
+        """Whether a turn begins here."""
+        timed = line["bracket"] or line["alone"] is not None or (self.timed and line["time"])
+        return bool(timed) or self.names(line) or self.names_a_stranger(line)
 
     def _may_open(self, line: re.Match[str]) -> bool:
         return not self.on_top or _opens_paragraph(line)
@@ -63,17 +75,17 @@ def turns(text: str) -> Iterator[Turn]:
     proof = _proof(text)
     begin, speaker, times, waiting = 0, None, _UNTIMED, True
     for line in _LINE.finditer(text):
-        named, alone = proof.names(line), line["alone"] is not None
-        if not (named or alone or line["bracket"] or proof.names_a_stranger(line)):
+        if not proof.opens(line):
             continue
+        named = proof.names(line)
         said = text[begin : line.start()]
         if waiting := waiting and not said.strip():
-            times = _times(line) if line["time"] else times
+            times = _times(line) if line["time"] or line["behind"] else times
         else:
             yield _turn(said, speaker, times)
             times = _times(line)
         begin = line.end() if named else line.start("words") if line["time"] else line.start()
-        speaker, waiting = labels.name_of(line) if named else None, alone
+        speaker, waiting = labels.name_of(line) if named else None, line["alone"] is not None
     if text[begin:].strip() or not waiting:
         yield _turn(text[begin:], speaker, times)
 
@@ -86,17 +98,22 @@ def named_lines(text: str) -> list[int]:
 
 def wall_times(text: str) -> int:
     """How many lines begin with a time of day (`10:15 AM`), which is no turn's start."""
-    return sum(line["half"] is not None for line in _LINE.finditer(text))
+    return sum(_is_on_the_wall(line) for line in _LINE.finditer(text))
 
 
 def _proof(text: str) -> _Proof:
-    lines = [(labels.name_of(line), _opens_paragraph(line)) for line in islice(_LINE.finditer(text), _EVIDENCE)]
-    seen = Counter(label for label, _ in lines)
-    on_top = {opens for label, opens in lines if label and seen[label] > 1} == {True}
+    lines = [
+        (labels.name_of(line), _opens_paragraph(line), line["time"] is not None)
+        for line in islice(_LINE.finditer(text), _EVIDENCE)
+    ]
+    seen = Counter(label for label, *_ in lines)
+    on_top = {opens for label, opens, _ in lines if label and seen[label] > 1} == {True}
     answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
-    found = labels.believed((label if opens or not on_top else None for label, opens in lines), answered=answered)
-    opening = [label for label, opens in lines if opens or not on_top]
-    return _Proof(found, on_top, bool(found) and all(label and labels.is_plausible(label) for label in opening))
+    opening = [label if opens or not on_top else None for label, opens, _ in lines]
+    found = labels.believed(opening, answered=answered)
+    everywhere = all(label and labels.is_plausible(label) for label, opens, _ in lines if opens or not on_top)
+    timed = sum(timed for *_, timed in lines) >= max(2, _NEARLY_ALL * len(lines))
+    return _Proof(found, on_top, everywhere and bool(found), timed)
 
 
 def _could_be_named(line: re.Match[str]) -> bool:
@@ -109,9 +126,14 @@ def _opens_paragraph(line: re.Match[str]) -> bool:
 
 
 def _times(line: re.Match[str]) -> _Times:
-    if line["time"] is None or line["half"]:
+    time, end = line["time"] or line["behind"], line["end"]
+    if time is None or _is_on_the_wall(line):
         return _UNTIMED
-    return seconds(line["time"]), seconds(line["end"]) if line["end"] else None
+    return seconds(time), seconds(end) if end else None
+
+
+def _is_on_the_wall(line: re.Match[str]) -> bool:
+    return line["half"] is not None or line["date"] is not None
 
 
 def _turn(text: str, speaker: str | None, times: _Times) -> Turn:

@@ -17,16 +17,21 @@ from pipeline.transcripts.vendor import turn
 #: M:SS or H:MM:SS; some exports in Chinese and Japanese write the wide colon.
 TIME = r"[0-9]{1,3}(?:[:\uff1a][0-9]{2}){1,2}(?:\.[0-9]{1,3})?"
 
+#: A start, or both times: `0:42 - 0:48`.
+TIMES = rf"(?P<time>{TIME})(?:[ \t]{{0,2}}(?:-|\u2013|-->)[ \t]{{0,2}}(?P<end>{TIME}))?"
+
 #: No part of a heading's name is a label: `Dana Kim: 12:30` is what Dana Kim says.
 NAME_IN_HEADING = r"(?P<name>[^\s*](?:(?!:\s)[^\n*\uff1a]){0,119}?)(?<!:)"
 
-#: `Dana Kim  0:42`, also bold, with a dash between, with the time in brackets, and then with words behind it.
+#: `Dana Kim  0:42`, also bold, with a dash between, with both times, with these in brackets and words behind them.
 SPEAKER_AND_TIME = re.compile(
-    rf"^\*{{0,4}}{NAME_IN_HEADING}\*{{0,4}}(?P<gap>[ \t\u00a0]{{1,8}})(?:[-\u2013\u2014|\u00b7\u2022][ \t]{{1,4}})?"
-    rf"(?P<bracket>[\[(])?(?P<time>{TIME}) ?(?(bracket)[\])]:?[ \t]{{0,8}}|[ \t]{{0,8}}$)",
+    rf"^(?:#{{1,6}}[ \t]{{1,4}})?\*{{0,4}}{NAME_IN_HEADING}\*{{0,4}}"
+    r"(?P<gap>[ \t\u00a0]{1,8})(?:[-\u2013\u2014|\u00b7\u2022][ \t]{1,4})?"
+    rf"(?P<bracket>[\[(])?{TIMES} ?(?(bracket)[\])]:?[ \t]{{0,8}}|[ \t]{{0,8}}$)",
     re.MULTILINE,
 )
 
+_ANY_TIME = re.compile(r"[0-9][:\uff1a][0-9]{2}")
 #: So much of a text tells whether it has headings.
 _HEAD = 65_536
 #: A preamble longer than this, and than what stands below it, is not one.
@@ -79,6 +84,8 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
     but its labels outnumber them, or stand above the first.
     """
     top = text[:_HEAD]
+    if heading.search(top) is None:
+        return False
     found = list(sections(top, heading))
     spoken = sum(1 for section in found if section.text.strip())
     preamble = above(top, heading)
@@ -86,6 +93,11 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
         return False
     labelled = dialogue.named_lines(top)
     return len(labelled) <= len(found) and sum(place < len(preamble) for place in labelled) <= 1
+
+
+def has_times(text: str) -> bool:
+    """Whether there is a time near the top: most texts have none, and need no look at each line."""
+    return _ANY_TIME.search(text, 0, _HEAD) is not None
 
 
 def names_come_back(text: str, heading: re.Pattern[str]) -> bool:

@@ -77,7 +77,7 @@ def believed(labels: Iterable[str | None], *, captions: bool = False, answered: 
 def name_of(match: re.Match[str]) -> str | None:
     """The label that a pattern with LABEL in it found, as the name it is."""
     label: str | None = match["label"]
-    return label.rstrip(" \t*|") or None if label else None
+    return label.strip(" \t*|_") or None if label else None
 
 
 def start(text: str) -> tuple[str | None, int]:

@@ -76,9 +76,9 @@ def test_marks_before_a_name_are_no_part_of_it(mark):
     assert turns(text) == [("Anna", "We renew."), ("Ben", "Good."), ("Anna", "Bye."), ("Ben", "Bye.")]
 
 
-@pytest.mark.parametrize("end", [":-", " :", "|:", " | :"])
+@pytest.mark.parametrize("end", [":-", " :", "|:", " | :", "_:"])
 def test_marks_behind_a_name_are_no_part_of_it(end):
-    assert turns(f"Anna{end} We renew.\nBen{end} Good.\nAnna{end} Bye.\nBen{end} Bye.")[:2] == [
+    assert turns(f"{'_' * (end == '_:')}Anna{end} We renew.\nBen{end} Good.\nAnna{end} Bye.\nBen{end} Bye.")[:2] == [
         ("Anna", "We renew."),
         ("Ben", "Good."),
     ]
@@ -97,6 +97,26 @@ def test_a_time_of_day_is_told_from_the_name_and_is_no_start():
         ("Anna", None, "Bye."),
     ]
     assert ("unreadable_timing", "4 lines") in [(each.code, each.place) for each in reading.warnings]
+
+
+@pytest.mark.parametrize("stamp", ["2026-11-30T10:00:0{}Z", "2026-11-30 10:00:0{}", "[2026-11-30T10:00:0{}+01:00]"])
+def test_a_date_is_told_from_the_name_and_is_no_start(stamp):
+    reading = read("\n".join(f"{stamp.format(n)} {(n % 2 and 'Ben') or 'Anna'}: We renew." for n in range(4)).encode())
+    assert {(turn.speaker, turn.start) for turn in reading.transcript.turns} == {("Anna", None), ("Ben", None)}
+    assert ("unreadable_timing", "4 lines") in [(each.code, each.place) for each in reading.warnings]
+
+
+def test_a_time_may_stand_behind_the_name():
+    found = read(b"Anna: [0:01] We renew.\nBen: [0:05] Good.\nAnna: Fine.\nBen: [0:09] Bye.").transcript.turns
+    assert [(turn.speaker, turn.start) for turn in found] == [("Anna", 1), ("Ben", 5), ("Anna", None), ("Ben", 9)]
+
+
+def test_times_without_brackets_open_turns_where_nearly_every_line_has_one():
+    found = read(b"0:01 We renew.\n0:05 In May,\n0:09 and not before.").transcript.turns
+    assert [(turn.start, turn.text) for turn in found] == [(1, "We renew."), (5, "In May,"), (9, "and not before.")]
+    assert turns("We met at\n12:30 and ate.\nThen we renewed.") == [
+        (None, "We met at\n12:30 and ate.\nThen we renewed.")
+    ]
 
 
 def test_a_time_may_be_two():

@@ -6,7 +6,7 @@ By hand and by editors the blanks become one or four, and the time gets brackets
 
 import re
 
-from pipeline.transcripts.headed import SPEAKER_AND_TIME, above, is_headed, sections
+from pipeline.transcripts.headed import SPEAKER_AND_TIME, above, has_times, is_headed, sections
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -17,7 +17,7 @@ _FOOTER = re.compile(r"^Transcribed by https://otter\.ai/?[ \t]{0,8}\n?", re.MUL
 
 def recognises(source: Source) -> bool:
     """Whether names and times stand above the words."""
-    return is_headed(source.text, SPEAKER_AND_TIME)
+    return has_times(source.text) and is_headed(source.text, SPEAKER_AND_TIME)
 
 
 def parse(source: Source) -> Parsed:

@@ -5,7 +5,7 @@ The paragraphs on top (title, date, length) are no speech; neither is who starte
 
 import re
 
-from pipeline.transcripts.headed import SPEAKER_AND_TIME, Section, above, headings, is_headed, sections
+from pipeline.transcripts.headed import SPEAKER_AND_TIME, Section, above, has_times, headings, is_headed, sections
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -18,7 +18,7 @@ _EVENT = re.compile(r"(?:^|\n)[^\n]{1,120} (?:started|stopped) transcription\s{0
 
 def recognises(source: Source) -> bool:
     """Whether names and times stand above the words, three blanks apart."""
-    if not is_headed(source.text, SPEAKER_AND_TIME):
+    if not (has_times(source.text) and is_headed(source.text, SPEAKER_AND_TIME)):
         return False
     first = next(headings(source.text, SPEAKER_AND_TIME))
     return len(first["gap"]) >= _THREE_BLANKS and "*" not in first[0]

@@ -19,7 +19,7 @@ def written(heading):
 )
 def test_times_and_names_above_the_words_are_read_in_any_order(heading):
     reading = read(written(heading).encode())
-    assert reading.format == "time_and_name"
+    assert reading.format == "name_lines"
     assert [(turn.speaker, turn.start, turn.text) for turn in reading.transcript.turns] == SPOKEN
     assert ("front_matter_left_out", "1 lines") in [(each.code, each.place) for each in reading.warnings]
 
@@ -43,3 +43,24 @@ def test_speech_with_times_in_front_is_no_name(text):
     reading = read(text.encode())
     assert reading.format == "plain"
     assert {turn.speaker for turn in reading.transcript.turns} == {None}
+
+
+@pytest.mark.parametrize("heading", ["{}", "{}:", "**{}**", "**{}:**", "### {}", "## **{}**"])
+def test_names_alone_above_paragraphs_are_read(heading):
+    text = "\n\n".join(f"{heading.format(name)}\n{words}" for name, _, words in SPOKEN)
+    reading = read(text.encode())
+    assert [(turn.speaker, turn.text) for turn in reading.transcript.turns] == [
+        (name, words) for name, _, words in SPOKEN
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Notes\nWe renew in May.\n\n## Next steps\nDana sends the offer.\n\n## Risks\nNone.\n",
+        "We renew.\nIn May.\n\nWe renew.\nIn June.\n",
+        "Dana Kim\nWe renew in May.\n\nThat is what\nwe said.\n\nDana Kim\nGood.\n\nAnd so\nwe went.\n",
+    ],
+)
+def test_headings_and_verses_are_no_names(text):
+    assert read(text.encode()).format in {"plain", "summary"}
