@@ -1,27 +1,69 @@
 """Cues without voice tags -> turns: speakers named in the text (`Name: words`), and captions that scroll."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import labels
 from pipeline.transcripts.cues import Cue
 
+#: How subtitles ("- Hi") and live captions (">> Hi") begin what another speaker says. A pause is "--", a number "-5".
+_DASH = re.compile(rf"[ \t]{{0,8}}{labels.DASH}")
+#: A cue, its text, and the label that this begins with.
+_Said = tuple[Cue, str, tuple[str | None, int]]
 #: So many cues tell whether captions scroll.
 _SAMPLE = 1_000
 
 
 def labelled(found: Sequence[Cue], texts: Sequence[str], *, carry: bool) -> Iterator[Turn]:
-    """One turn for each cue and its text without markup. `carry`: a cue without a name is the last speaker's."""
-    named = [labels.start(text) for text in texts]
-    speakers = labels.believed((name for name, _ in named), captions=True)
+    """One turn for each speaker in a cue, from its text without markup; a cue without names is one turn.
+
+    `carry`: a cue without a name is the last speaker's, but what stands behind a dash is somebody else's, nobody knows
+    whose.
+    """
+    named = list(map(labels.start, texts))
+    within = (name for text in texts if "\n" in text for name in _named_within(text))
+    speakers = labels.believed(chain((name for name, _ in named), within), captions=True)
     last = None
-    for cue, text, (name, begin) in zip(found, texts, named, strict=True):
+    for cue, text, (name, begin) in _parted(zip(found, texts, named, strict=True), speakers):
         if name in speakers:
-            last = name
-            yield Turn(text=text[begin:].removeprefix("\n"), speaker=name, start=cue.start, end=cue.end)
+            last, words = name, text[begin:].removeprefix("\n")
         else:
-            yield Turn(text=text, speaker=last if carry else None, start=cue.start, end=cue.end)
+            last, words = last if carry and not _DASH.match(text) else None, text
+        yield Turn(text=words, speaker=last, start=cue.start, end=cue.end)
+
+
+def _named_within(text: str) -> Iterator[str]:
+    """The names that lines below a cue's first begin with; one without a name may be wrapped, so it proves nothing."""
+    for line in text.split("\n")[1:]:
+        name, _ = labels.start(line)
+        if name and labels.may_name(name):
+            yield name
+
+
+def _parted(said: Iterable[_Said], speakers: frozenset[str]) -> Iterator[_Said]:
+    """The same, but for cues in which several people speak: each part of such a cue by itself."""
+    for cue, text, start in said:
+        if "\n" in text:
+            yield from ((cue, part, labels.start(part)) for part in _parts(text, speakers))
+        else:
+            yield cue, text, start
+
+
+def _parts(text: str, speakers: frozenset[str]) -> Iterator[str]:
+    """The text, cut above each label and above the first of some lines behind dashes."""
+    part: list[str] = []
+    nobodys = False
+    for line in text.split("\n"):
+        is_named = labels.start(line)[0] in speakers
+        is_dashed = not is_named and _DASH.match(line) is not None
+        if part and (is_named or (is_dashed and not nobodys)):
+            yield "\n".join(part)
+            part = []
+        nobodys = is_dashed or (nobodys and not is_named)
+        part.append(line)
+    yield "\n".join(part)
 
 
 def scroll(texts: Sequence[str]) -> bool:

@@ -13,9 +13,13 @@ from functools import lru_cache
 #: its colon. The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
 LABEL = r"(?:\*\*)?(?P<label>[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})(?::(?:\*\*|-)?(?=\s|$)|\uff1a)[ \t]?"
 
+#: What stands in captions before the words of another speaker, and before the name.
+DASH = r"(?:-(?![-0-9])|[\u2013\u2014](?=[ \t])|>{2,3})[ \t]{0,4}"
+
 #: A caption's label ends at the first colon with a blank behind it: Zoom's names may be "[Rye] Jo" or "Room 3:B".
 _CAPTION = re.compile(
-    r"[ \t]{0,8}(?:\*\*)?([^\s:\uff1a<][^:\uff1a\n]{0,80}(?::(?=[^\s*])[^:\uff1a\n]{1,40}){0,4})"
+    rf"[ \t]{{0,8}}(?:{DASH})?"
+    r"(?:\*\*)?([^\s:\uff1a<][^:\uff1a\n]{0,80}(?::(?=[^\s*])[^:\uff1a\n]{1,40}){0,4})"
     r"(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
 )
 
@@ -54,6 +58,11 @@ def is_plausible(label: str, most_words: int = _MAX_WORDS) -> bool:
         and not _SENTENCE.search(label)
         and not _HEADINGS.fullmatch(name)
     )
+
+
+def may_name(label: str) -> bool:
+    """Whether a label looks like a caption's speaker even where other lines are wrapped: a name, or a role."""
+    return is_plausible(label, _MAX_CAPTION_WORDS) and (_is_name(label) or _ROLE.fullmatch(label) is not None)
 
 
 def believed(labels: Iterable[str | None], *, captions: bool = False, answered: bool = False) -> frozenset[str]:

@@ -32,3 +32,51 @@ def test_numbers_are_no_words_whatever_the_blank_lines_between():
 def test_timing_lines_without_numbers_or_header_are_cues_too():
     reading = read(b"00:01.000 --> 00:02.000\nhi\n\n00:02.000 --> 00:03.000\nGood morning.\n")
     assert (reading.format, [turn.text for turn in reading.transcript.turns]) == ("srt", ["hi", "Good morning."])
+
+
+def srt(*texts):
+    """One cue for each, and whose the turns are that it gives."""
+    cues = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n" for n, text in enumerate(texts, start=1))
+    return [(turn.speaker, turn.text, turn.start) for turn in read(cues.encode()).transcript.turns]
+
+
+def test_two_labels_in_a_cue_are_two_turns_with_its_times():
+    assert srt("Ann: hi, is it\nfine by you?\nBob: it is", "and so\nAnn:\nwe sign") == [
+        ("Ann", "hi, is it\nfine by you?", 1.0),
+        ("Bob", "it is", 1.0),
+        ("Bob", "and so", 2.0),
+        ("Ann", "we sign", 2.0),
+    ]
+
+
+def test_a_wrapped_line_with_a_colon_in_it_is_not_a_label():
+    assert srt(
+        "Ann: we have one\nquestion: when?", "Bob: the answer\nis this: soon", "Ann: one more\nquestion: who?"
+    ) == [
+        ("Ann", "we have one\nquestion: when?", 1.0),
+        ("Bob", "the answer\nis this: soon", 2.0),
+        ("Ann", "one more\nquestion: who?", 3.0),
+    ]
+
+
+def test_what_stands_behind_a_dash_is_somebody_elses_and_so_is_what_follows_it():
+    assert srt("Ann: shall we sign?", "- Yes.\n- No.", "not yet", "Ann: why\n- because", "Ann: oh", "-- I see") == [
+        ("Ann", "shall we sign?", 1.0),
+        (None, "- Yes.\n- No.", 2.0),
+        (None, "not yet", 3.0),
+        ("Ann", "why", 4.0),
+        (None, "- because", 4.0),
+        ("Ann", "oh", 5.0),
+        ("Ann", "-- I see", 6.0),
+    ]
+
+
+def test_a_name_behind_a_dash_names_the_speaker():
+    assert srt("- Ann: shall we sign?\n- Bob: yes", ">> Ann: good", ">> thank you", "\u2013 Bob: bye\n\u2013 bye") == [
+        ("Ann", "shall we sign?", 1.0),
+        ("Bob", "yes", 1.0),
+        ("Ann", "good", 2.0),
+        (None, ">> thank you", 3.0),
+        ("Bob", "bye", 4.0),
+        (None, "\u2013 bye", 4.0),
+    ]

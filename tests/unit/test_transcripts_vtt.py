@@ -234,3 +234,12 @@ def test_how_a_name_is_spoken_does_not_make_it_less_of_a_name():
         "00:03.000 --> 00:04.000\nBEN ( whispering ):\nI hope so.\n"
     )
     assert [turn.speaker for turn in found] == ["ANNA", "ANNA", "BEN ( whispering )"]
+
+
+def test_two_labels_in_a_cue_are_two_turns():
+    found = turns("00:01.000 --> 00:02.000\nAnn: hi there\nBob: hello\n\n00:02.000 --> 00:03.000\nBob: well\n")
+    assert [(turn.speaker, turn.text, turn.start) for turn in found] == [
+        ("Ann", "hi there", 1.0),
+        ("Bob", "hello", 1.0),
+        ("Bob", "well", 2.0),
+    ]

@@ -28,7 +28,7 @@ def parse(source: Source) -> Parsed:
     found = list(bounded(cues(text, _nothing)))
     texts = [without_tags(cue.text) for cue in found]
     turns = rolling(found, texts) if scroll(texts) else labelled(found, texts, carry=True)
-    return Parsed(list(turns), tuple(doubts(found, text)))
+    return Parsed(list(bounded(turns)), tuple(doubts(found, text)))
 
 
 def _nothing(_block: str) -> bool:
