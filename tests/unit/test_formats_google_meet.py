@@ -154,3 +154,56 @@ def test_a_line_that_says_what_a_title_or_an_end_says_is_speech_among_speakers()
     )
     assert [turn.text for turn in reading(text).transcript.turns].count("We renew.") == 2
     assert len(lines(text)) == 10
+
+
+LANGUAGES = {
+    "es": (
+        "Transcripción",
+        "La transcripción finalizó después de 00:09:31",
+        "Esta transcripción editable se generó por computadora",
+    ),
+    "fr": (
+        "Transcription",
+        "Transcription terminée après 00:09:31",
+        "Cette transcription modifiable a été générée par ordinateur",
+    ),
+    "pt": (
+        "Transcrição",
+        "A transcrição foi encerrada após 00:09:31",
+        "Esta transcrição editável foi gerada por computador",
+    ),
+    "it": (
+        "Trascrizione",
+        "Trascrizione terminata dopo 00:09:31",
+        "Questa trascrizione modificabile è stata generata dal computer",
+    ),
+    "ja": (
+        "文字起こし",
+        "00:09:31 より後に文字起こしが終了しました",
+        "この編集可能な文字起こしはコンピュータが生成したものであり、",
+    ),
+}
+NOTED = {"es": "Resumen", "fr": "Résumé", "pt": "Resumo", "it": "Riepilogo"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_its_own_words_are_known_in_other_languages(language):
+    title, end, own = LANGUAGES[language]
+    text = (
+        f"19 feb 2026\n\n## Norte - {title}\n\n### **00:00:45** {{#00:00:45}}\n\n&nbsp;\n\n**Dana Kim:** Renovamos.\n\n"
+        f"**Bob Roe:** Bien.\n\n**Dana Kim:** Sí.\n\n&nbsp;\n\n### **{end}**\n\n*{own} etc.*\n"
+    )
+    assert [(who, start, said.strip()) for who, start, said in lines(text)] == [
+        ("Dana Kim", 45, "Renovamos."),
+        ("Bob Roe", None, "Bien."),
+        ("Dana Kim", None, "Sí."),
+    ]
+    assert ("front_matter_left_out", "4 lines") in warnings(text)
+
+
+@pytest.mark.parametrize("language", NOTED)
+def test_notes_in_other_languages_are_a_summary(language):
+    title, end, own = LANGUAGES[language]
+    notes = f"# \N{MEMO} Notas\n\n### **{NOTED[language]}**\n\nDana Kim renueva.\n\n"
+    spoken = f"# \N{OPEN BOOK} {title}\n\n00:00:00\n\nDana: Sí.\nBob: Bien.\nDana: Renovamos.\n\n{end}\n\n{own}\n"
+    assert ("summary_left_out", "4 lines") in warnings(notes + spoken)

@@ -16,25 +16,56 @@ from pipeline.transcripts.source import Parsed, Source, bounded
 NAME = "google_meet"
 
 #: Words of which a document of Meet has some: looking for them first keeps the patterns off all other files.
-_SIGNS = ("This editable transcript was computer generated", " ended after ", "Gemini", "Attendees")
+_SIGNS = (
+    "Gemini", "Attendees", "Participantes", "editable", "editável", "modifiable", "modificabile",
+    "編集可能", " ended after ", " después de ", " após ", " depois de ", " après ", " dopo ", "終了",
+)  # fmt: skip
 #: Marks of Markdown, bullets, pictograms and blanks around a line's words.
 _MARKS = r"[ \t#*_>\\\-\u2000-\u2bff\ufe0f\U0001f000-\U0001faff]{0,12}"
+#: What Meet writes in English, Spanish, French, Portuguese, Italian and Japanese, as public documents have it.
+_OWN = (
+    "This editable transcript was computer generated",
+    "Esta transcripción editable se (?:generó por computadora|ha generado por ordenador)",
+    "Cette transcription modifiable a été générée par ordinateur",
+    "Esta transcrição editável foi gerada por computador",
+    "Questa trascrizione modificabile è stata generata dal computer",
+    "この編集可能な文字起こしはコンピュータ",
+)
+_REVIEW = (
+    "You should review Gemini['\u2019]s notes",
+    "Revisa las notas de Gemini",
+    "Nous vous conseillons d['\u2019]examiner les notes de Gemini",
+    "Revise as anotações do Gemini",
+    "Dovresti rivedere le note di Gemini",
+)
+_ENDED = (
+    "(?:Transcription|Meeting) ended after",
+    "La transcripción finalizó después de",
+    "Transcription terminée après",
+    "A transcrição foi encerrada após|A reunião terminou depois de",
+    "Trascrizione terminata dopo",
+)
+_TITLES = "Transcript|Transcripción|Transcription|Transcrição|Trascrizione|文字起こし"
+_NOTED = (
+    "Notes|Quick notes|Summary|Details|(?:Suggested )?[Nn]ext steps",
+    "Notas|Resumen|Detalles|Próximos pasos|Pasos siguientes(?: recomendados)?",
+    "notes|Résumé|Détails|Étapes suivantes",
+    "Observações|Anotações|Resumo|Detalhes|Próximas etapas",
+    "Note|Riepilogo|Dettagli|Passaggi successivi",
+)
 _OWN_WORDS = re.compile(
-    rf"^{_MARKS}(?:This editable transcript was computer generated|You should review Gemini['\u2019]s notes"
-    r"|Please provide feedback about using Gemini)[^\n]{0,1000}\n?",
+    rf"^{_MARKS}(?:{'|'.join((*_OWN, *_REVIEW))}|Please provide feedback about using Gemini)[^\n]{{0,1000}}\n?",
     re.MULTILINE,
 )
-_TITLE = re.compile(rf"^(?:{_MARKS}|[^\n]{{1,200}}[:\u2013-] ){_MARKS}Transcript{_MARKS}$", re.MULTILINE)
-_ATTENDEES = re.compile(rf"^{_MARKS}Attendees{_MARKS}$", re.MULTILINE)
-_NOTES = re.compile(
-    rf"^{_MARKS}(?:Notes|Quick notes|Summary|Details|Suggested next steps){_MARKS}$"
-    rf"|^{_MARKS}You should review Gemini['\u2019]s notes",
-    re.MULTILINE,
+_TITLE = re.compile(rf"^(?:{_MARKS}|[^\n]{{1,200}}[:\u2013-] ){_MARKS}(?:{_TITLES}){_MARKS}$", re.MULTILINE)
+_ATTENDEES = re.compile(rf"^{_MARKS}(?:Attendees|Participantes){_MARKS}$", re.MULTILINE)
+_NOTES = re.compile(rf"^{_MARKS}(?:(?:{'|'.join(_NOTED)}){_MARKS}$|(?:{'|'.join(_REVIEW)}))", re.MULTILINE)
+_TIME = re.compile(rf"^{_MARKS}(?P<time>{TIME}){_MARKS}(?:\{{#[0-9:]{{1,8}}\}})?{_MARKS}$", re.MULTILINE)
+_END = re.compile(
+    rf"^{_MARKS}(?:(?:{'|'.join(_ENDED)}) {TIME}|{TIME} より後に文字起こしが終了)[^\n]{{0,40}}\n?", re.MULTILINE
 )
-_TIME = re.compile(rf"^{_MARKS}(?P<time>{TIME})(?: ?\{{#[0-9:]{{1,8}}\}})?{_MARKS}$", re.MULTILINE)
-_END = re.compile(rf"^{_MARKS}(?:Transcription|Meeting) ended after {TIME}[^\n]{{0,40}}\n?", re.MULTILINE)
-#: Lines of a single blank, which stand around the times.
-_BLANKS = re.compile(r"^[ \t]{1,8}$", re.MULTILINE)
+#: Lines of a single blank, as text or as Markdown, which stand around the times.
+_BLANKS = re.compile(r"^(?:[ \t]{1,8}|&nbsp;[ \t]{0,8})$", re.MULTILINE)
 _BOLD = re.compile(r"^\*\*(?P<name>[^*:\n]{1,62})(?P<colon>:)?\*\*(?=[ \t])", re.MULTILINE)
 #: Where there are no times, the title is looked for in as much of the text.
 _HEAD = 65_536
