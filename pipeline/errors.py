@@ -24,6 +24,9 @@ Messages name what to do. They never hold a customer's words: ids and places onl
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+#: Nobody reads more before mending them.
+_MOST_PROBLEMS = 100
+
 
 class CallfoldError(Exception):
     """The root. `code` is stable and machine-readable; `str(error)` is one line for a person."""
@@ -52,6 +55,29 @@ class InvalidRequest(CallfoldError):
         shown = "; ".join(str(problem) for problem in self.problems[:20])
         more = len(self.problems) - 20
         super().__init__(shown + (f"; and {more} more" if more > 0 else ""))
+
+
+class Problems:
+    """The problems of one input: the first hundred, and how many more there are, so that memory is bounded."""
+
+    def __init__(self) -> None:
+        self._first: list[Problem] = []
+        self._more = 0
+
+    def add(self, problem: Problem) -> None:
+        """Take one more."""
+        if len(self._first) < _MOST_PROBLEMS:
+            self._first.append(problem)
+        else:
+            self._more += 1
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+    def error(self) -> InvalidRequest:
+        """All of them as one error."""
+        rest = [Problem("request", f"and {self._more:,} more problems: mend these first")] if self._more else []
+        return InvalidRequest([*self._first, *rest])
 
 
 class IdempotencyConflict(CallfoldError):

@@ -8,7 +8,7 @@ import typer
 from exports.verify import verify as verify_bundle
 from pipeline.cli import arguments, door, screen
 from pipeline.domain.documents import Transcript
-from pipeline.errors import InvalidRequest, Problem
+from pipeline.errors import Problem, Problems
 from pipeline.transcripts.batch import read_paths
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The bundle's folder.", show_default=False)]
@@ -37,12 +37,12 @@ def verify(bundle: Bundle, paths: Transcripts = None, prefix: Prefix = "", as_js
 
 def _transcripts(paths: list[str], prefix: str) -> dict[str, Transcript]:
     found: dict[str, Transcript] = {}
-    problems: list[Problem] = []
+    problems = Problems()
     for document in read_paths(paths, id_prefix=prefix):
         if isinstance(document, Problem):
-            problems.append(document)
+            problems.add(document)
         elif document.transcript is not None:
             found[document.fields.document_id] = document.transcript
     if problems:
-        raise InvalidRequest(problems)
+        raise problems.error()
     return found

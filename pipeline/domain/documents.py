@@ -96,7 +96,7 @@ class DocumentInput(DocumentFields):
     """One document as a caller submits it: either `transcript` (text in any shape a reader knows) or `turns`."""
 
     transcript: str | None = None
-    turns: tuple[Turn, ...] | None = None
+    turns: Annotated[tuple[Turn, ...], Field(fail_fast=True)] | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -19,7 +19,7 @@ from pipeline.domain.canonical import RequestDigest, canonical
 from pipeline.domain.documents import IncomingDocument, Warning
 from pipeline.domain.identity import WORKSPACE, check_key
 from pipeline.domain.options import JobOptions, check_budget, parse
-from pipeline.errors import IdempotencyConflict, InvalidRequest, Problem
+from pipeline.errors import IdempotencyConflict, Problem, Problems
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
 from pipeline.ledger.submissions import ItemRow, KeyHolder, NewJob, TextRow
@@ -95,21 +95,21 @@ def _spool(
 def accepted(documents: Iterable[IncomingDocument | Problem]) -> Iterator[tuple[IncomingDocument, tuple[Warning, ...]]]:
     """The documents of a batch, each with a warning where an earlier one has the same words.
 
-    Raises InvalidRequest with every problem of the batch once all were read.
+    Raises InvalidRequest with the problems of the batch once all were read.
     """
-    seen, problems, total = _Seen(), list[Problem](), 0
+    seen, problems, total = _Seen(), Problems(), 0
     for document in documents:
         if isinstance(document, Problem):
-            problems.append(document)
+            problems.add(document)
         elif (problem := seen.id_problem(document)) is not None:
-            problems.append(problem)
+            problems.add(problem)
         else:
             yield document, seen.same_text(document, total)
             total += 1
     if not total and not problems:
-        problems.append(Problem("request", "no documents: hand in at least one"))
+        problems.add(Problem("request", "no documents: hand in at least one"))
     if problems:
-        raise InvalidRequest(problems)
+        raise problems.error()
 
 
 class _Seen:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import Problem
 
+_UNKNOWN = "extra_forbidden"
 #: A key that is no identifier may be somebody's words.
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 
@@ -15,7 +16,8 @@ _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 def problems(error: ValidationError, place: str) -> Iterator[Problem]:
     """One Problem for each rule that was broken, at `place` and the field."""
     for fault in error.errors(include_url=False, include_context=False):
-        yield Problem(f"{place} {field_of(fault['loc'])}".rstrip(), _rule(fault["type"], fault["msg"], fault["input"]))
+        field = field_of(fault["loc"][:-1] if fault["type"] == _UNKNOWN else fault["loc"])
+        yield Problem(f"{place} {field}".rstrip(), _rule(fault["type"], fault["msg"], fault["input"]))
 
 
 def field_of(path: tuple[str | int, ...]) -> str:
@@ -28,8 +30,8 @@ def _rule(kind: str, message: str, given: Any) -> str:
         return "must be a string: quote it"
     if kind == "model_type":
         return "must be an object"
-    if kind == "extra_forbidden":
-        return "unknown field: leave it out"
+    if kind == _UNKNOWN:  # its name stays out: in a file with a wrong shape it may be what somebody said
+        return "an unknown field: leave it out, or spell it as docs/batches.md does"
     return message.removeprefix("Value error, ")
 
 

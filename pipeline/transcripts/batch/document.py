@@ -92,9 +92,9 @@ class _Words(NamedTuple):
 
 
 def _words_of(turns: tuple[Turn, ...]) -> _Words:
+    """Their number and their words stay as they were given: the caller knows turns by their places."""
     if len(turns) > MAX_TURNS:
         return _bad(too_many_turns())
-    """Their number and their words stay as they were given: the caller knows turns by their places."""
     labelled, merged = speakers.settle(turns)
     try:
         speech.require(labelled)

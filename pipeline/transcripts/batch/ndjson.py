@@ -17,6 +17,8 @@ from pipeline.transcripts.read import MAX_BYTES
 
 #: Escapes make a line longer than the transcript in it.
 MAX_LINE = 2 * MAX_BYTES
+#: An object with more is none of ours, and is not searched for each fault.
+_MOST_FIELDS = 100
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,6 +45,9 @@ def documents(stream: Stream, place: str) -> Iterator[Given | Problem]:
 
 def checked(value: object, place: str) -> Iterator[Given | Problem]:
     """The document that a JSON value is, or what is wrong with it."""
+    if isinstance(value, dict) and len(value) > _MOST_FIELDS:
+        yield Problem(place, f"{len(value):,} fields: a document has no more than {len(DocumentInput.model_fields)}")
+        return
     try:
         yield Given(DocumentInput.model_validate(value), place)
     except ValidationError as error:

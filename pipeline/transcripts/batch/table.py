@@ -136,8 +136,9 @@ def _names(header: Sequence[str]) -> list[str]:
 def _header_problems(columns: Sequence[str], place: str) -> Iterator[Problem]:
     for number, name in enumerate(columns, start=1):
         if name not in _FIELDS:
-            where = f"{place} column {number} {shape.field_of((name,))}"
-            yield Problem(where, f"unknown column: leave it out; known are {', '.join(sorted(_FIELDS))}")
+            # Its name stays out: in a table without a header it is what somebody said.
+            known = ", ".join(sorted(_FIELDS))
+            yield Problem(f"{place} column {number}", f"unknown column: leave it out; known are {known}")
     for name in _NEEDED:
         if name not in columns:
             yield Problem(place, f"no column {name}: the first line names the columns")
