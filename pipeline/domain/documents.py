@@ -23,6 +23,8 @@ from pipeline.domain.text import is_storable, storable
 def _clean_id(value: str) -> str:
     if not is_storable(value):
         raise ValueError("holds a NUL character or a lone surrogate; ids must be plain text")
+    if not value.strip():
+        raise ValueError("holds nothing but blanks")
     return value
 
 

@@ -28,6 +28,8 @@ def field_of(path: tuple[str | int, ...]) -> str:
 def _rule(kind: str, message: str, given: Any) -> str:
     if kind == "string_type" and isinstance(given, int | float):
         return "must be a string: quote it"
+    if kind == "string_unicode":
+        return "not Unicode: write it, or the file's name, in UTF-8"
     if kind == "model_type":
         return "must be an object"
     if kind == _UNKNOWN:  # its name stays out: in a file with a wrong shape it may be what somebody said

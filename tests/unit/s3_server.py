@@ -7,8 +7,7 @@ from xml.sax.saxutils import escape
 
 PAGE = 2
 _CONTENT = (
-    "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
-    "<ETag>&quot;{tag}&quot;</ETag><Size>{size}</Size></Contents>"
+    "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>{tag}<Size>{size}</Size></Contents>"
 )
 
 
@@ -62,10 +61,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, prefix, start):
         found = [(key, data) for key, data in self.server.objects.items() if key.startswith(prefix)]
         page, more = found[start : start + PAGE], start + PAGE < len(found)
-        entries = (_CONTENT.format(key=escape(key), tag=self.server.tag(key), size=len(data)) for key, data in page)
+        entries = (_CONTENT.format(key=escape(key), tag=self._tag_of(key), size=len(data)) for key, data in page)
         token = f"<NextContinuationToken>{start + PAGE}</NextContinuationToken>" if more else ""
         truncated = f"<IsTruncated>{str(more).lower()}</IsTruncated>"
         self._send(200, f"<ListBucketResult>{truncated}{token}{''.join(entries)}</ListBucketResult>".encode())
+
+    def _tag_of(self, key):
+        tag = self.server.tag(key)
+        return f"<ETag>&quot;{tag}&quot;</ETag>" if tag else ""
 
     def _object(self, data, key):
         wanted = self.headers["Range"]
@@ -80,7 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status, data, tag="0", span=None):
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
-        self.send_header("ETag", f'"{tag}"')
+        if tag:
+            self.send_header("ETag", f'"{tag}"')
         self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
         if span:
             self.send_header("Content-Range", span)

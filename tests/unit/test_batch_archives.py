@@ -1,6 +1,7 @@
 """Archives: a zip is read as the folder that it holds, and never further than it may."""
 
 import io
+import json
 import stat
 import struct
 import zipfile
@@ -221,3 +222,23 @@ def test_names_in_utf_8_that_do_not_say_so_are_read_so(given):
     data = packed({"u__.txt": CALL}).replace(b"u__.txt", "u\u00fc.txt".encode())
     (document,) = given(data)
     assert document.fields.document_id == "night.zip/u\u00fc.txt"
+
+
+def test_a_file_without_a_name_is_a_problem_and_the_others_are_read(given):
+    nameless = io.BytesIO()
+    with zipfile.ZipFile(nameless, "w") as made:
+        made.writestr(zipfile.ZipInfo("x"), CALL)
+        made.writestr("b.txt", CALL)
+        made.filelist[0].filename = ""
+    first, second = given(nameless.getvalue())
+    assert (first.message, second.fields.document_id) == (
+        "a file without a name: make the archive again",
+        "night.zip/b.txt",
+    )
+
+
+def test_a_file_that_is_read_twice_is_charged_once(given, monkeypatch):
+    call = json.dumps({"callTranscripts": [], "pad": "x" * 1000}).encode()
+    parties = json.dumps({"calls": [{"parties": []}], "pad": "x" * 1000}).encode()
+    monkeypatch.setattr(archive, "MAX_TOTAL", len(call) + len(parties))
+    assert not [each for each in given(packed({"a.json": call, "b.json": parties})) if isinstance(each, Problem)]

@@ -178,6 +178,28 @@ def test_an_object_that_changes_while_the_batch_is_read_is_a_problem(bucket):
     assert list(found) == [Problem("s3://night/calls/b.txt", "it was changed while the batch was read: start again")]
 
 
+def test_a_store_that_dies_is_asked_once_for_all_objects_that_are_left(bucket, monkeypatch):
+    monkeypatch.setattr("pipeline.transcripts.batch.bucket._RETRIES", {"max_retries": 0})
+    bucket.objects = {f"calls/{name}.txt": b"Anna: hi" for name in "abcd"}
+    found = read_paths(["s3://night/calls"])
+    next(found)
+    bucket.answer, before = 503, len(bucket.requests)
+    assert [each.message[:27] for each in found] == ["the store cannot be reached"] * 3
+    assert len(bucket.requests) - before == 1
+
+
+def test_a_list_of_too_many_objects_is_a_problem(bucket, monkeypatch):
+    monkeypatch.setattr("pipeline.transcripts.batch.bucket.MAX_OBJECTS", 3)
+    bucket.objects = {f"calls/{name}.txt": b"Anna: hi" for name in "abcd"}
+    assert refusal("s3://night/calls").message == "more than 3 objects: give folders in it one by one"
+
+
+def test_a_store_without_tags_is_read(bucket):
+    bucket.tag = lambda _key: None
+    bucket.objects = {"calls/a.txt": b"Anna: We agreed."}
+    assert [each.fields.document_id for each in read_paths(["s3://night/calls"])] == ["a.txt"]
+
+
 def test_an_object_that_goes_away_is_a_problem(bucket):
     bucket.objects = {"calls/a.txt": b"Anna: hi", "calls/b.txt": b"Anna: hi"}
     found = read_paths(["s3://night/calls"])

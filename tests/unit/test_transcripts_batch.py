@@ -197,7 +197,8 @@ def test_ids_are_strings_and_survive(folder, name):
     ("bad", "place", "message"),
     [
         (row(document_id=7), " document_id", "must be a string: quote it"),
-        (row(document_id="a\ud83d"), " document_id", "Input should be a valid string, unable to parse raw data"),
+        (row(document_id="a\ud83d"), " document_id", "not Unicode: write it, or the file's name, in UTF-8"),
+        (row(document_id=" \t"), " document_id", "holds nothing but blanks"),
         (row(document_id="a\x00"), " document_id", "holds a NUL character"),
         (row(document_id=""), " document_id", "String should have at least 1 character"),
         ({"document_id": "d", "transcript": "hi"}, " account_id", "Field required"),
@@ -316,3 +317,21 @@ def test_a_document_with_more_turns_than_any_call_has_is_a_fault_and_not_a_probl
 def test_a_line_with_a_fault_in_each_of_many_places_is_one_problem(folder, line):
     (problem,) = lines(folder, line)
     assert isinstance(problem, Problem)
+
+
+@pytest.mark.parametrize("name", ["calls.ndjson", "calls.csv"])
+def test_a_file_of_no_documents_is_told_of(folder, name):
+    (folder / name).write_text("document_id,account_id,transcript\n" if name.endswith("csv") else "\n")
+    (folder / "z.txt").write_text("Anna: We agreed on the price.")
+    with capture_logs() as logs:
+        found = list(read_paths([folder]))
+    assert [document.fields.document_id for document in found] == ["z.txt"]
+    assert [(entry["event"], entry["place"]) for entry in logs] == [("no_documents", f"{folder}/{name}")]
+
+
+def test_a_name_that_is_not_utf_8_is_a_problem_that_says_so(folder):
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Anna: We agreed on the price.")
+    (problem,) = read_paths([folder])
+    assert problem == Problem(
+        f"{folder}/caf\ufffd.txt document_id", "not Unicode: write it, or the file's name, in UTF-8"
+    )

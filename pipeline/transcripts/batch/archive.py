@@ -83,16 +83,24 @@ class _Careful:
 
 
 class _Purse:
-    """How many bytes all files of an archive may still have."""
+    """How many bytes all files of an archive may still have. One that is read twice is charged once."""
 
     def __init__(self) -> None:
         self.left = MAX_TOTAL
+        self._charged = dict[int, int]()
+
+    def charge(self, entry: ZipInfo, size: int) -> None:
+        """So many bytes of the file were read."""
+        known = self._charged.get(entry.header_offset, 0)
+        if size > known:
+            self._charged[entry.header_offset] = size
+            self.left -= size - known
 
 
 def _entries(zipped: ZipFile, archive: File) -> Iterator[tuple[str, Found]]:
     purse = _Purse()
     for entry in zipped.infolist():
-        if not entry.is_dir():
+        if not entry.filename.endswith("/"):
             name = _name(entry)
             yield name, _entry(zipped, entry, name, archive, purse)
 
@@ -109,6 +117,8 @@ def _name(entry: ZipInfo) -> str:
 
 def _entry(zipped: ZipFile, entry: ZipInfo, name: str, archive: File, purse: _Purse) -> Found:
     place = f"{archive.place}/{storable(name)}"
+    if not name:
+        return Problem(place, "a file without a name: make the archive again")
     if _ABSOLUTE.match(name) or ".." in name.split("/"):
         return Problem(place, "a path that leaves the archive: make it again with plain relative names")
     if S_ISLNK(entry.external_attr >> 16):
@@ -125,8 +135,8 @@ def _contents(zipped: ZipFile, entry: ZipInfo, purse: _Purse) -> Stream:
     try:
         with zipped.open(entry) as packed:
             while chunk := packed.read(_CHUNK):
-                purse.left -= len(chunk)
                 data.write(chunk)
+                purse.charge(entry, data.tell())
                 _check(data.tell(), purse)
     except _ERRORS:
         raise Unreadable(_BROKEN) from None

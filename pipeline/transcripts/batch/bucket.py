@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # what obstore has for type checkers alone
 _PART: Final = 8 * 1024**2
 #: A store that does not answer is given up while somebody still waits.
 _RETRIES: "Final[RetryConfig]" = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
+#: A list that never ends is given up, too.
+MAX_OBJECTS: Final = 1_000_000
 
 
 def files(scheme: str, bucket: str, key: str) -> Iterator[Found]:
@@ -49,12 +51,13 @@ def files(scheme: str, bucket: str, key: str) -> Iterator[Found]:
         listed = [each for each in _listed(store, key) if not _is_marker(store, key, each)]
         alone = None if listed else _found(store, key)
     if alone is None:
+        objects = _Store(store)
         below = ((nfc(each["path"].removeprefix(f"{key}/")), each) for each in listed)
-        yield from kept(((name, _file(store, top, name, each)) for name, each in below), str(top))
+        yield from kept(((name, _file(objects, top, name, each)) for name, each in below), str(top))
     elif is_media(key):
         yield Problem(str(top), "a recording or a picture: hand in its transcript")
     else:
-        yield _file(store, top, nfc(PurePosixPath(key).name), alone)
+        yield _file(_Store(store), top, nfc(PurePosixPath(key).name), alone)
 
 
 class _Place(NamedTuple):
@@ -69,8 +72,12 @@ class _Place(NamedTuple):
 
 
 def _listed(store: "ObjectStore", key: str) -> "Iterator[ObjectMeta]":
+    count = 0
     try:
         for page in obstore.list(store, key or None):
+            count += max(1, len(page))
+            if count > MAX_OBJECTS:
+                raise Unreadable(f"more than {MAX_OBJECTS:,} objects: give folders in it one by one")
             yield from page
     except GenericError:
         # A list that fails does not say why; an object that cannot be had does.
@@ -90,16 +97,38 @@ def _found(store: "ObjectStore", key: str) -> "ObjectMeta | None":
         return None
 
 
-def _file(store: "ObjectStore", top: _Place, name: str, listed: "ObjectMeta") -> File:
+def _file(store: "_Store", top: _Place, name: str, listed: "ObjectMeta") -> File:
     place = top._replace(key=listed["path"])
     account = PurePosixPath(place.bucket, place.key).parent.name
     return File(name, str(place), nfc(account), lambda: BufferedReader(_Object(store, listed), 65_536))
 
 
+class _Store:
+    """Where objects are had from, until it does not answer: then no other is waited for."""
+
+    def __init__(self, store: "ObjectStore") -> None:
+        self._store = store
+        self._lost: str | None = None
+
+    def part(self, listed: "ObjectMeta", start: int, end: int) -> memoryview:
+        """Some bytes of an object as it was when it was listed. Raises Unreadable."""
+        if self._lost:
+            raise Unreadable(self._lost)
+        options: GetOptions = {"range": (start, end)}
+        if listed["e_tag"]:
+            options["if_match"] = listed["e_tag"]
+        try:
+            with _plainly():
+                return memoryview(obstore.get(self._store, listed["path"], options=options).bytes())
+        except _Unreachable as error:
+            self._lost = str(error)
+            raise
+
+
 class _Object(RawIOBase):
     """The bytes of an object as it was when it was listed, a part of it in memory."""
 
-    def __init__(self, store: "ObjectStore", listed: "ObjectMeta") -> None:
+    def __init__(self, store: _Store, listed: "ObjectMeta") -> None:
         self._store, self._listed = store, listed
         self._position = self._start = 0
         self._part = memoryview(b"")
@@ -120,17 +149,16 @@ class _Object(RawIOBase):
         if self._position >= self._listed["size"]:
             return 0
         if not self._start <= self._position < self._start + len(self._part):
-            self._start, self._part = self._position, self._asked_for()
+            end = min(self._position + _PART, self._listed["size"])
+            self._start, self._part = self._position, self._store.part(self._listed, self._position, end)
         piece = self._part[self._position - self._start :][: len(buffer)]
         buffer[: len(piece)] = piece
         self._position += len(piece)
         return len(piece)
 
-    def _asked_for(self) -> memoryview:
-        end = min(self._position + _PART, self._listed["size"])
-        options: GetOptions = {"range": (self._position, end), "if_match": self._listed["e_tag"]}
-        with _plainly():
-            return memoryview(obstore.get(self._store, self._listed["path"], options=options).bytes())
+
+class _Unreachable(Unreadable):
+    """The store does not answer, or not as a store."""
 
 
 @contextmanager
@@ -147,4 +175,4 @@ def _plainly() -> Iterator[None]:
     except InvalidPathError:
         raise Unreadable("an object has an empty part, . or .. in its name: rename it") from None
     except (BaseError, ValueError, OSError):
-        raise Unreadable("the store cannot be reached: check endpoint, region, credentials and network") from None
+        raise _Unreachable("the store cannot be reached: check endpoint, region, credentials and network") from None

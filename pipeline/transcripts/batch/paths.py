@@ -69,11 +69,11 @@ def _documents(
         case "archive" | "other archive":
             yield Problem(file.place, "an archive that is not read: unpack it first")
         case "lines":
-            yield from _given(ndjson.documents(stream, file.place))
+            yield from _given(ndjson.documents(stream, file.place), file)
         case "objects":
-            yield from _given(objects.documents(stream, file.place))
+            yield from _given(objects.documents(stream, file.place), file)
         case "table":
-            yield from _given(table.documents(stream, file.place, asked.account_of(file)))
+            yield from _given(table.documents(stream, file.place, asked.account_of(file)), file)
         case "transcript":
             names = companions.of(file, stream)
             if names is None:
@@ -83,6 +83,9 @@ def _documents(
             yield from document.from_file(stream, fields, file.place, names)
 
 
-def _given(found: Iterator[Given | Problem]) -> Iterator[IncomingDocument | Problem]:
+def _given(found: Iterator[Given | Problem], file: File) -> Iterator[IncomingDocument | Problem]:
+    each = None
     for each in found:
         yield each if isinstance(each, Problem) else document.incoming(*each)
+    if each is None:
+        log.warning("no_documents", place=file.place)  # a table of headings, or nothing at all
