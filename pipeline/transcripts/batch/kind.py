@@ -19,7 +19,8 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]{0,1000}[{\[]")
 def kind_of(stream: Stream, name: str) -> Kind:
     """Read as much of the stream as it takes to tell, and leave it at its start.
 
-    `.ndjson`, `.jsonl`, `.csv` and `.tsv` are believed, so that what is wrong in such a file is said of its lines.
+    `.ndjson`, `.jsonl`, `.csv` and `.tsv` are believed, so that what is wrong in such a file is said of its lines; a
+    table of one call's turns is that call.
     """
     head = stream.read(_HEAD)
     stream.seek(0)
@@ -36,7 +37,7 @@ def _kind(head: bytes, stream: Stream, name: str) -> Kind:
     if name.endswith((".ndjson", ".jsonl")):
         return "lines"
     if name.endswith((".csv", ".tsv")):
-        return "table"
+        return "transcript" if table.is_one_call(head) else "table"
     if _JSON.match(head):
         return _kind_of_json(stream)
     return "table" if table.is_in(head) else "transcript"

@@ -19,6 +19,7 @@ from pipeline.errors import ItemFailure, Problem
 from pipeline.transcripts import shape
 from pipeline.transcripts.batch.file import Given, Stream
 from pipeline.transcripts.decoding import decode
+from pipeline.transcripts.formats import csv_turns
 from pipeline.transcripts.read import MAX_BYTES
 
 #: In characters: the csv module takes four bytes for each, and ten hours of speech have a million.
@@ -35,11 +36,25 @@ def is_in(head: bytes) -> bool:
     """Whether the first line names the columns that every document needs."""
     if b"transcript" not in head.replace(b"\x00", b"").lower():
         return False
+    return set(_names_in(_text_of(head))).issuperset(_NEEDED)
+
+
+def is_one_call(head: bytes) -> bool:
+    """Whether its lines are the turns of one call, and no documents."""
+    text = _text_of(head)
+    return csv_turns.has_header(text) and "document_id" not in _names_in(text)
+
+
+def _text_of(head: bytes) -> str:
     try:
-        first = decode(head).text.lstrip().partition("\n")[0]
-    except ItemFailure:
-        return False
-    return set(_names(first.split(_delimiter(first)))).issuperset(_NEEDED)
+        return decode(head).text
+    except ItemFailure:  # which is said where the table is read
+        return ""
+
+
+def _names_in(text: str) -> list[str]:
+    first = text.lstrip().partition("\n")[0]
+    return _names(first.split(_delimiter(first)))
 
 
 def documents(stream: Stream, place: str, account: str) -> Iterator[Given | Problem]:

@@ -1,0 +1,100 @@
+"""One call as a table, a turn on each line: `Speaker,Start,Text`, as transcription tools export it beside documents.
+
+Times are clock times or seconds. Whisper's own table (start, end and text, between tabs) has milliseconds.
+"""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+from pipeline.errors import ItemFailure
+from pipeline.transcripts.moments import ClockTime
+from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.vendor import Label, Milliseconds, Shape, Words, read_as, turn
+
+NAME = "csv_turns"
+
+#: What columns are called, in any case.
+_FIELDS = {
+    **dict.fromkeys(("speaker", "speaker name", "participant", "name", "who"), "speaker"),
+    **dict.fromkeys(("start", "start time", "begin", "from", "in", "time", "timestamp"), "start"),
+    **dict.fromkeys(("end", "end time", "to", "out"), "end"),
+    **dict.fromkeys(("text", "words", "utterance", "sentence", "content", "transcript", "transcription"), "text"),
+}
+_DELIMITERS = (",", ";", "\t", "|")
+_WHISPER = "start\tend\ttext"
+_HEAD = 1_000
+
+
+class _Row(Shape):
+    speaker: Label = None
+    start: ClockTime = None
+    end: ClockTime = None
+    text: Words = ""
+
+
+class _WhisperRow(Shape):
+    speaker: None = None
+    start: Milliseconds = None
+    end: Milliseconds = None
+    text: Words = ""
+
+
+class _Table(Shape):
+    rows: list[_Row]
+
+
+class _WhisperTable(Shape):
+    rows: list[_WhisperRow]
+
+
+def recognises(source: Source) -> bool:
+    """Whether the first line names a column of words, and one of speakers or times."""
+    return has_header(source.text[:_HEAD])
+
+
+def has_header(text: str) -> bool:
+    """Whether the first line of a text does."""
+    columns = [column for column in _columns(_header(text)) if column]
+    return "text" in columns and len(set(columns)) == len(columns) and not {"speaker", "start"}.isdisjoint(columns)
+
+
+def parse(source: Source) -> Parsed:
+    """One turn for each line. Raises ItemFailure(unreadable_input) where quotes or cells do not fit."""
+    shape: type[_Table | _WhisperTable] = _WhisperTable if _header(source.text) == _WHISPER else _Table
+    table, doubts = read_as(shape, {"rows": list(bounded(_rows(source.text)))}, "a table of turns")
+    return Parsed([turn(row.text, row.speaker, row.start, row.end) for row in table.rows], doubts)
+
+
+def _rows(text: str) -> Iterator[dict[str, Any]]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    records = csv.reader(StringIO(text.strip()), delimiter=_delimiter(_header(text)), strict=True)
+    columns = _columns(_header(text))
+    try:
+        next(records)
+        for cells in records:
+            if any(cell.strip() for cell in cells[len(columns) :]):
+                raise _misfit(records.line_num)
+            yield {column: cell for column, cell in zip(columns, cells, strict=False) if column and cell.strip()}
+    except csv.Error:
+        raise _misfit(records.line_num) from None
+
+
+def _header(text: str) -> str:
+    return text.lstrip().partition("\n")[0].strip().casefold()
+
+
+def _delimiter(header: str) -> str:
+    return max(_DELIMITERS, key=header.count)
+
+
+def _columns(header: str) -> list[str | None]:
+    """The field that each column is, None for those that are none of a turn's."""
+    names = (cell.strip(' "').replace("_", " ") for cell in header.split(_delimiter(header)))
+    return [_FIELDS.get(name) for name in names]
+
+
+def _misfit(line: int) -> ItemFailure:
+    detail = f"a table whose line {line} has more cells than columns, or a quote out of place: export it again"
+    return ItemFailure("unreadable_input", detail)
