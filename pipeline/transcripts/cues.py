@@ -97,6 +97,13 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
         yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
 
 
+def timed(text: str, start: float | None, end: float | None, offset: int, name: str = "") -> Cue:
+    """The cue with these times in seconds; a doubtful one where they cannot be."""
+    if start is None or end is None or end < start:
+        return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)
+    return Cue(text, start, end, None, offset, name)
+
+
 def _apart(text: str, is_comment: _Test) -> Iterator[Cue]:
     """The cues of each block by itself; a number above an empty line and a timing line is an id, not words."""
     number = None
@@ -139,7 +146,7 @@ def _ink(text: str, begin: int) -> int:
 
 def _regular(block: re.Match[str]) -> Cue:
     name, h1, m1, s1, f1, h2, m2, s2, f2, words = block.groups()
-    return _timed(words, clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2), block.start("words") - 1, name or "")
+    return timed(words, clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2), block.start("words") - 1, name or "")
 
 
 def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
@@ -199,13 +206,7 @@ def _of_timing(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
         start, end = clock.seconds(doubtful), clock.seconds(until)
     if rest and not _SETTINGS.match(rest):
         text = f"{rest.strip()}\n{text}".rstrip("\n")
-    return _timed(text, start, end, offset + timing.start("rest"), name)
-
-
-def _timed(text: str, start: float | None, end: float | None, offset: int, name: str) -> Cue:
-    if start is None or end is None or end < start:
-        return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)
-    return Cue(text, start, end, None, offset, name)
+    return timed(text, start, end, offset + timing.start("rest"), name)
 
 
 def _stray(text: str, offset: int) -> Cue:
