@@ -145,8 +145,8 @@ def _ink(text: str, begin: int) -> int:
 
 
 def _regular(block: re.Match[str]) -> Cue:
-    name, h1, m1, s1, f1, h2, m2, s2, f2, words = block.groups()
-    return timed(words, clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2), block.start("words") - 1, name or "")
+    name, h1, m1, s1, h2, m2, s2, words = block.groups()
+    return timed(words, clock.of(h1, m1, s1), clock.of(h2, m2, s2), block.start("words") - 1, name or "")
 
 
 def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
@@ -197,11 +197,11 @@ def _is_timing(line: re.Match[str]) -> bool:
 
 
 def _of_timing(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
-    h1, m1, s1, f1, h2, m2, s2, f2, doubtful, until, rest = timing.groups()
+    h1, m1, s1, h2, m2, s2, doubtful, until, rest = timing.groups()
     start: float | None = None
     end: float | None = None
     if doubtful is None:
-        start, end = clock.of(h1, m1, s1, f1), clock.of(h2, m2, s2, f2)
+        start, end = clock.of(h1, m1, s1), clock.of(h2, m2, s2)
     else:
         start, end = clock.seconds(doubtful), clock.seconds(until)
     if rest and not _SETTINGS.match(rest):

@@ -158,7 +158,7 @@ def test_comma_decimals_missing_zeros_and_second_sixty_lose_no_cue():
     found = turns(
         "0:1:2,5 --> 0:1:3,250\nGood morning.\n\n00:00:60.000 --> 00:01:01.000\nb\n\n00:01:01.123456 --> 00:01:02\nc\n"
     )
-    assert [(turn.text, turn.start) for turn in found] == [("Good morning.", 62.005), ("b", 60.0), ("c", 61.123456)]
+    assert [(turn.text, turn.start) for turn in found] == [("Good morning.", 62.5), ("b", 60.0), ("c", 61.123456)]
 
 
 def test_a_timing_line_that_cannot_be_read_keeps_its_words_and_is_counted():
@@ -243,3 +243,19 @@ def test_two_labels_in_a_cue_are_two_turns():
         ("Bob", "hello", 1.0),
         ("Bob", "well", 2.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "starts"),
+    [
+        ("0:0:9.80 --> 0:0:9.900", "0:0:9.9 --> 0:10:11.0", [9.08, 9.009]),  # as Teams wrote until 2023
+        ("0:0:9.8 --> 0:0:9.95", "0:0:9.9 --> 0:10:11.05", [9.8, 9.9]),  # a zero that counted milliseconds have not
+        ("00:00:09.8 --> 00:00:09.95", "00:00:09.9 --> 00:00:11.5", [9.8, 9.9]),
+        ("0:09.5 --> 0:09.75", "0:10.5 --> 0:11.5", [9.5, 10.5]),
+        ("0:0:9,5 --> 0:0:9,75", "0:0:10,5 --> 0:0:11,5", [9.5, 10.5]),
+    ],
+)
+def test_a_fraction_counts_milliseconds_where_teams_wrote_it_and_is_a_decimal_elsewhere(first, second, starts):
+    cues = f"{first}\nGood morning.\n\n{second}\nHi.\n"
+    assert [turn.start for turn in turns(cues)] == starts
+    assert [turn.start for turn in read(cues.encode()).transcript.turns] == starts

@@ -3,7 +3,7 @@
 import re
 
 from pipeline.transcripts.captions import labelled, rolling, scroll
-from pipeline.transcripts.clock import CLOCK
+from pipeline.transcripts.clock import CLOCK, padded
 from pipeline.transcripts.cues import cues, doubts
 from pipeline.transcripts.markup import without_tags
 from pipeline.transcripts.source import Parsed, Source, bounded
@@ -24,7 +24,7 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each cue. SubRip names the speaker only where it changes, so a name holds until the next."""
-    text = _BLANKS.sub("\n", source.text)
+    text = _BLANKS.sub("\n", padded(source.text))
     found = list(bounded(cues(text, _nothing)))
     texts = [without_tags(cue.text) for cue in found]
     turns = rolling(found, texts) if scroll(texts) else labelled(found, texts, carry=True)

@@ -5,6 +5,7 @@ These are no subtitles, which have zeros before their hours, or a number above t
 
 import re
 
+from pipeline.transcripts.clock import padded
 from pipeline.transcripts.headed import Section, above, sections
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
@@ -25,8 +26,9 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each pair of times."""
-    turns = [_spoken(section).turn() for section in bounded(sections(source.text, _HEADING))]
-    return Parsed(turns, left_out("front_matter_left_out", above(source.text, _HEADING)))
+    text = padded(source.text)
+    turns = [_spoken(section).turn() for section in bounded(sections(text, _HEADING))]
+    return Parsed(turns, left_out("front_matter_left_out", above(text, _HEADING)))
 
 
 def _spoken(section: Section) -> Section:

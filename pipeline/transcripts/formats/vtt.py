@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import labels
 from pipeline.transcripts.captions import labelled, rolling, scroll
+from pipeline.transcripts.clock import padded
 from pipeline.transcripts.cues import Cue, cues, doubts
 from pipeline.transcripts.json_text import value_of
 from pipeline.transcripts.markup import unescaped, without_tags
@@ -37,8 +38,9 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each cue, or for each voice in it."""
-    found = list(bounded(cues(source.text, is_comment)))
-    return Parsed(list(bounded(_turns(found, source.text))), tuple(doubts(found, source.text)))
+    text = padded(source.text)
+    found = list(bounded(cues(text, is_comment)))
+    return Parsed(list(bounded(_turns(found, text))), tuple(doubts(found, text)))
 
 
 def is_comment(block: str) -> bool:
