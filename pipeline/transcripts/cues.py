@@ -35,6 +35,7 @@ _CODE = re.compile(r"[^\s0-9]{0,80}[0-9]\S{0,80}")
 #: Webex puts a name of a hundred characters there. What is longer was said.
 _LONGEST_ID = 200
 _TIME = re.compile(r"[0-9]:[0-9]")
+_TWO_TIMES = re.compile(rf"^[^\w\n]{{0,8}}{clock.CLOCK}[^\w\n]{{1,12}}{clock.CLOCK}", re.MULTILINE)
 
 _Test = Callable[[str], bool]
 
@@ -57,7 +58,12 @@ class Cue(NamedTuple):
         return self.doubt != "text_outside_cues"
 
 
-def cues(text: str, is_comment: _Test) -> Iterator[Cue]:
+def no_comment(_block: str) -> bool:
+    """Most formats have no comments."""
+    return False
+
+
+def cues(text: str, is_comment: _Test = no_comment) -> Iterator[Cue]:
     """All cues in order. Blocks for which `is_comment` holds are no speech.
 
     A cue's words go to the next empty line; where none stand above that, the block below it is the cue's (Teams without
@@ -92,7 +98,16 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
     timed = sum(cue.is_timed for cue in found)
     if text.count("-->") <= timed:  # as in most files: no line needs a look
         return
-    alike = sum(_TIME.search(text, start, min(stop, start + 200)) is not None for start, stop in _arrow_lines(text))
+    yield from lost(_with_arrow(text), timed)
+
+
+def timing_like(text: str) -> int:
+    """How many lines look like times to one who knows no format."""
+    return _with_arrow(text) + sum("-->" not in line[0] for line in _TWO_TIMES.finditer(text))
+
+
+def lost(alike: int, timed: int) -> Iterator[Warning]:
+    """A warning where more lines look like times than there are turns that have one."""
     if timed < alike:
         yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
 
@@ -186,6 +201,11 @@ def _arrow_lines(text: str) -> Iterator[tuple[int, int]]:
         if stop < 0:
             stop = len(text)
         yield start, stop
+
+
+def _with_arrow(text: str) -> int:
+    """How many lines have an arrow and what could be a time."""
+    return sum(_TIME.search(text, start, min(stop, start + 200)) is not None for start, stop in _arrow_lines(text))
 
 
 def _is_timing(line: re.Match[str]) -> bool:

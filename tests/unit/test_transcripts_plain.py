@@ -192,3 +192,23 @@ def test_rules_around_words_are_no_front_matter(text):
 )
 def test_speech_between_two_rules_is_no_front_matter(text):
     assert turns(text)[1:3] in ([("Anna", "a"), ("Ben", "b\n---")], [("Anna", "a"), ("Ben", "b")])
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "[0:00:01.000 --> 0:00:02.000]",
+        "00:0x:01.000 --> 00:0x:02.000",
+        "0:00:01.000, 0:00:02.000",
+        "00:00:01,000 \u2192 00:00:02,000",
+    ],
+)
+def test_lines_that_look_like_times_and_open_no_turn_are_counted(times):
+    said = "Anna: We meet at 10:15.\nBen: Fine, that is in ten minutes.\n"
+    reading = read(f"{said}{times}\nAnna: Good morning.\nBen: Hello.\n{times}\nAnna: We ship.\n".encode())
+    assert reading.format == "plain"
+    assert [(warning.code, warning.place) for warning in reading.warnings] == [("timing_lines_lost", "2 of 2 lines")]
+
+
+def test_times_that_open_a_turn_are_not_lost():
+    assert read(b"0:01 - 0:02 Anna: We meet at 10:15?\n0:03 - 0:04 Ben: That is fine.\n").warnings == ()

@@ -33,6 +33,7 @@ from pipeline.transcripts.formats import (
     otter,
     plain,
     rev,
+    sbv,
     speechmatics,
     srt,
     summary,
@@ -83,6 +84,7 @@ FORMATS: tuple[Format, ...] = (
     # text, told by its lines
     vtt,
     teams_docx_old,
+    sbv,
     srt,
     whisper_console,
     zoom_caption,

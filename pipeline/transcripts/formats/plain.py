@@ -7,6 +7,7 @@ import re
 
 from pipeline.domain.documents import Warning
 from pipeline.transcripts import dialogue
+from pipeline.transcripts.cues import lost, timing_like
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -28,11 +29,13 @@ def parse(source: Source) -> Parsed:
     """The turns of the dialogue."""
     front, text = _parted(source.text)
     wall = dialogue.wall_times(text)
+    turns = list(bounded(dialogue.turns(text)))
     return Parsed(
-        list(bounded(dialogue.turns(text))),
+        turns,
         (
             *left_out("front_matter_left_out", front),
             *((Warning(code="unreadable_timing", place=f"{wall} lines"),) if wall else ()),
+            *lost(timing_like(text), wall + sum(turn.start is not None for turn in turns)),
         ),
     )
 

@@ -25,12 +25,7 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each cue. SubRip names the speaker only where it changes, so a name holds until the next."""
     text = _BLANKS.sub("\n", padded(source.text))
-    found = list(bounded(cues(text, _nothing)))
+    found = list(bounded(cues(text)))
     texts = [without_tags(cue.text) for cue in found]
     turns = rolling(found, texts) if scroll(texts) else labelled(found, texts, carry=True)
     return Parsed(list(bounded(turns)), tuple(doubts(found, text)))
-
-
-def _nothing(_block: str) -> bool:
-    """SubRip knows no comments."""
-    return False
