@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
-from pipeline.transcripts.source import Parsed, bounded
+from pipeline.transcripts.source import Parsed, Source, bounded
 
 #: What a file is that holds a model's words and nobody's speech.
 SUMMARY = "a summary that a model wrote"
+
+#: What others call such a field beside a transcript.
+_WRITTEN = ("summary", "Summary", "short_summary", "ai_summary", "action_items", "key_points", "highlights")
 
 _T = TypeVar("_T")
 
@@ -27,9 +30,19 @@ def only(calls: Sequence[_T]) -> _T:
 
 def speech(turns: Iterable[Turn], doubts: tuple[Warning, ...], written: Mapping[str, Any]) -> Parsed:
     """The turns, and a warning for each field of `written`, what models wrote, that holds something."""
-    left_out = tuple(Warning(code="summary_left_out", place=name) for name, value in written.items() if _holds(value))
+    left_out = summaries(written)
     spoken = list(bounded(turns))
     return Parsed(spoken, (*doubts, *left_out), instead=SUMMARY if left_out and not spoken else None)
+
+
+def summaries(written: Mapping[str, Any]) -> tuple[Warning, ...]:
+    """A warning for each field of what models wrote that holds something."""
+    return tuple(Warning(code="summary_left_out", place=name) for name, value in written.items() if _holds(value))
+
+
+def written_in(source: Source) -> dict[str, Any]:
+    """The fields of an object of no certain vendor that hold what a model wrote."""
+    return {name: source.at(name) for name in _WRITTEN}
 
 
 def _holds(value: Any) -> bool:

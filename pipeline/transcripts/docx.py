@@ -20,6 +20,8 @@ from pipeline.errors import ItemFailure
 MAX_XML = 64 * 1024 * 1024
 MAX_ELEMENTS = 2_000_000
 MAX_DEPTH = 256
+#: Of one element; Word writes some dozens. The parser's time grows with their square.
+MAX_ATTRIBUTES = 10_000
 #: Files in the archive; a plain document has about fifteen, one with pictures some hundreds.
 MAX_PARTS = 10_000
 
@@ -36,6 +38,8 @@ _WORD = (
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
 )
 _SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
+#: To the next element: a text is a part of it.
+_LONG_ELEMENT = re.compile(rb"<[^<]{50000,}")
 _SPAN = re.compile(r"[1-9]|[1-5][0-9]|6[0-3]")
 _CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011"}
 
@@ -74,7 +78,9 @@ def read_docx(data: bytes) -> Docx | None:
     body = _Body()
     try:
         parser = XMLParser(target=body, forbid_dtd=True)
-        parser.feed(_xml(data))
+        xml = _xml(data)
+        _check_attributes(xml)
+        parser.feed(xml)
         parser.close()
     except DefusedXmlException:
         raise _unreadable("a Word document that declares entities", "save it again with Word") from None
@@ -107,6 +113,13 @@ def _document(archive: zipfile.ZipFile) -> bytes:
     if len(xml) > MAX_XML:
         raise _too_large()
     return xml
+
+
+def _check_attributes(xml: bytes) -> None:
+    """Raises ItemFailure where an element may have too many attributes: only very long ones are looked at."""
+    for element in _LONG_ELEMENT.finditer(xml):
+        if element[0].count(b"=") > MAX_ATTRIBUTES:
+            raise _broken()
 
 
 class _Body:

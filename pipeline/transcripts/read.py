@@ -8,7 +8,7 @@ from pipeline.domain.documents import Transcript, Turn, Warning
 from pipeline.errors import ItemFailure
 from pipeline.transcripts import collector, repeats, speakers, speech
 from pipeline.transcripts.formats import FORMATS
-from pipeline.transcripts.source import Source, bounded
+from pipeline.transcripts.source import Parsed, Source, bounded
 
 #: Ten hours of speech are about one megabyte.
 MAX_BYTES = 64 * 1024 * 1024
@@ -58,12 +58,21 @@ def too_large() -> ItemFailure:
 
 
 def _read(source: Source) -> Reading:
-    chosen = next(form for form in FORMATS if form.recognises(source))
-    parsed = chosen.parse(source)
+    parsed, name = _parsed(source)
     if parsed.instead:
         raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
     turns, doubts = settled(list(bounded(parsed.turns)))
-    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), chosen.NAME)
+    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), name)
+
+
+def _parsed(source: Source) -> tuple[Parsed, str]:
+    """What the format of a file, and that of the text inside it, make of it; and the name of the first."""
+    chosen = next(form for form in FORMATS if form.recognises(source))
+    parsed = chosen.parse(source)
+    if parsed.within is not None:
+        inner, _ = _parsed(Source(parsed.within.encode(), source.names))
+        parsed = inner._replace(warnings=(*parsed.warnings, *inner.warnings))
+    return parsed, chosen.NAME
 
 
 def _losses(source: Source) -> Iterator[Warning]:

@@ -71,6 +71,8 @@ class Parsed(NamedTuple):
     warnings: tuple[Warning, ...] = ()
     #: What it is instead of a call ("a chat"), where it is none.
     instead: str | None = None
+    #: A text inside the file, to be read as a file of its own, where the turns are there.
+    within: str | None = None
 
 
 class Format(Protocol):

@@ -7,7 +7,7 @@ milliseconds or ticks, as numbers or as text: each unit is a field type here, an
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
@@ -112,6 +112,27 @@ def turn(text: str, speaker: str | None, start: float | None, end: float | None)
     """A Turn, its end left out where it comes before its start."""
     backwards = start is not None and end is not None and end < start
     return Turn(text=text, speaker=speaker, start=start, end=None if backwards else end)
+
+
+def of_channels(found: Iterable[tuple[str, Turn]]) -> list[Turn]:
+    """Turns with the channel that each was recorded on, in order. Of one channel they stay as they are.
+
+    Diarization counts anew on each channel, so the channel tells who speaks, together with the speaker where it has
+    several.
+    """
+    pairs = list(found)
+    voices: dict[str, set[str | None]] = {}
+    for channel, each in pairs:
+        voices.setdefault(channel, set()).add(each.speaker)
+    if len(voices) < 2:
+        return [each for _, each in pairs]
+    return in_order(
+        [each.model_copy(update={"speaker": _on(channel, each, voices[channel])}) for channel, each in pairs]
+    )
+
+
+def _on(channel: str, said: Turn, voices: set[str | None]) -> str:
+    return f"{channel}, {said.speaker}" if said.speaker and len(voices) > 1 else channel
 
 
 def in_order(turns: list[Turn]) -> list[Turn]:

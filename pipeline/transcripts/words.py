@@ -1,7 +1,8 @@
 """Single words with times, as recognisers give them -> turns.
 
 A turn ends where the speaker changes or where nobody says anything for two seconds. A word without a speaker goes on
-with the one before it: a failed diarization never discards text. Scripts that know no blanks get none between words.
+with the one before it, for a failed diarization never discards text; one of NOBODY does not. Scripts that know no
+blanks get none between words.
 """
 
 import re
@@ -14,6 +15,10 @@ from pipeline.transcripts.vendor import turn
 PAUSE = 2.0
 #: Chinese, Japanese and Thai, with the punctuation of the first two.
 _NO_BLANKS = re.compile(r"[\u0e00-\u0e7f\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff65\U00020000-\U0003ffff]")
+
+
+#: The speaker of a word of whom a recogniser says that it does not know who speaks. None: it says nothing.
+NOBODY = ""
 
 
 class Word(NamedTuple):
@@ -44,7 +49,7 @@ def one_turn(spoken: Sequence[Word]) -> Turn:
     """The words, of which there is at least one, as one turn of the first one's speaker."""
     start = next((word.start for word in spoken if word.start is not None), None)
     end = next((word.end for word in reversed(spoken) if word.end is not None), None)
-    return turn("".join(_pieces(spoken)), spoken[0].speaker, start, end)
+    return turn("".join(_pieces(spoken)), spoken[0].speaker or None, start, end)
 
 
 def _begins_a_turn(word: Word, speaker: str | None, silent_since: float | None) -> bool:

@@ -242,3 +242,16 @@ def test_a_file_that_is_read_twice_is_charged_once(given, monkeypatch):
     parties = json.dumps({"calls": [{"parties": []}], "pad": "x" * 1000}).encode()
     monkeypatch.setattr(archive, "MAX_TOTAL", len(call) + len(parties))
     assert not [each for each in given(packed({"a.json": call, "b.json": parties})) if isinstance(each, Problem)]
+
+
+def test_files_that_overlap_are_refused(given):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as bomb:
+        bomb.writestr("a.txt", CALL * 100)
+        for number in range(3):
+            again = zipfile.ZipInfo(f"{number}.txt")
+            first = bomb.filelist[0]
+            for name in ("header_offset", "compress_size", "file_size", "CRC", "compress_type"):
+                setattr(again, name, getattr(first, name))
+            bomb.filelist.append(again)
+    assert problem(given(made.getvalue())) == ("night.zip", "a broken zip archive: make it again, or unpack it first")

@@ -101,3 +101,13 @@ def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay():
     assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [
         ("unreadable_timing", "1 times")
     ]
+
+
+def test_a_segment_without_items_says_who_speaks_in_it():
+    segments = [
+        {"start_time": "0.5", "end_time": "1.0", "speaker_label": "spk_0"},
+        {"start_time": "1.5", "end_time": "3.0", "speaker_label": "spk_1", "items": []},
+    ]
+    items = [word("Hello", 0.5, 0.9), word("Good", 1.5, 1.9), word("morning", 2.0, 2.4)]
+    found = lines(output(items=items, speaker_labels={"speakers": 2, "segments": segments}))
+    assert [line[0] for line in found] == ["spk_0", "spk_1"]

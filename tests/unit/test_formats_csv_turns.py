@@ -53,3 +53,13 @@ def test_in_a_folder_it_is_one_document_beside_tables_of_documents(tmp_path):
     (tmp_path / "a.csv").write_text("Speaker,Start,Text\nDana,0:01,We renew in May.\nBob,0:05,Good.\n")
     (tmp_path / "b.csv").write_text("document_id,transcript\nb1,Dana: We renew in May.\nb2,Bob: Good for us all.\n")
     assert [document.fields.document_id for document in read_paths([tmp_path])] == ["a.csv", "b1", "b2"]
+
+
+def test_a_dialogue_below_what_looks_like_a_header_is_a_dialogue():
+    assert read(b"Name\tText\nDana: We renew.\nBob: Good.\nDana: In May.\nBob: Fine.\n").format == "plain"
+
+
+def test_a_table_of_turns_may_end_its_lines_as_it_likes(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"Speaker,Text\rDana,We renew in May.\rBob,Good.\r")
+    (document,) = read_paths([tmp_path])
+    assert [turn.speaker for turn in document.transcript.turns] == ["Dana", "Bob"]

@@ -68,3 +68,16 @@ def test_what_deepgram_does_not_write_is_named_by_its_place():
         ItemFailure, match=r"not what Deepgram writes at results\.channels\.0\.alternatives\.0\.words\.0"
     ):
         read(response(channels=alternative(words=["secret"])))
+
+
+def test_speakers_of_each_channel_stay_apart_and_utterances_of_both_are_in_order():
+    said = [("Hello.", 2, 0, 0), ("Hi.", 1, 0, 1), ("Morning.", 3, 1, 1)]
+    utterances = [
+        {"transcript": text, "start": start, "end": start + 0.5, "speaker": speaker, "channel": channel}
+        for text, start, speaker, channel in said
+    ]
+    assert [line[:2] for line in lines(response(channels=alternative() * 2, utterances=utterances))] == [
+        ("Channel 1, Speaker 0", 1),
+        ("Channel 0", 2),
+        ("Channel 1, Speaker 1", 3),
+    ]

@@ -53,3 +53,10 @@ def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay():
 def test_other_tables_are_read_as_the_text_that_they_hold():
     data = docx(table(["Rep: We can start in May.", ""], ["Buyer: Good.", ""]))
     assert [line[0] for line in lines(data)] == ["Rep", "Buyer"]
+
+
+def test_a_dialogue_around_a_small_table_is_read_and_not_left_out():
+    spoken = ["Dana: We renew.", "Bob: Good.", "Dana: In May.", "Bob: Fine."]
+    data = docx(table(["Name", "Text"], ["Dana", "of Northwind"]), *map(paragraph, spoken))
+    assert [line[0] for line in lines(data)][-4:] == ["Dana", "Bob", "Dana", "Bob"]
+    assert not warnings(data)

@@ -76,3 +76,7 @@ def test_an_error_in_place_of_sentences_is_no_silence():
             read(data)
         assert "secret" not in str(refusal.value)
     assert lines(answer(errors)) == READ
+
+
+def test_the_sentences_alone_read_the_same():
+    assert lines(json.dumps(SENTENCES).encode()) == READ

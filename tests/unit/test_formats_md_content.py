@@ -38,3 +38,25 @@ def test_an_escape_that_no_text_can_hold_is_replaced():
 def test_no_text_is_an_empty_input():
     with pytest.raises(ItemFailure, match="empty_input"):
         read(b'{"Content": ""}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Agent>Hello, Anna.\n",
+        "Agent  0:01\nHello, Anna.\n\nCustomer  0:04\nHi.\n",
+        '[{"speaker": "Agent", "text": "Hello, Anna.", "start": 1}]',
+    ],
+)
+def test_a_text_of_another_format_is_read_by_that(text):
+    reading = read(json.dumps({"Content": text}).encode())
+    assert reading.format == "md_content"
+    first = reading.transcript.turns[0]
+    assert (first.speaker, first.start, first.text) == ("Agent", 1, "Hello, Anna.")
+
+
+def test_a_summary_within_or_beside_it_is_told():
+    with pytest.raises(ItemFailure, match="not_a_call: a summary"):
+        read(json.dumps({"Content": "## Summary\n- a\n- b\n\n## Next steps\n- c\n"}).encode())
+    reading = read(json.dumps({"Content": TEXT, "summary": "They spoke."}).encode())
+    assert ("summary_left_out", "summary") in [(each.code, each.place) for each in reading.warnings]

@@ -41,11 +41,6 @@ def test_participants_are_counted_and_times_start_with_the_first_entry():
     ]
 
 
-def test_a_file_beside_it_names_the_participants():
-    reading = read(json.dumps({"transcriptEntries": ENTRIES[:2]}).encode(), {ANNA: "Anna Kim", BEN: "Ben Ito"})
-    assert [line[0] for line in lines(reading)] == ["Anna Kim", "Ben Ito"]
-
-
 def test_a_page_that_is_not_the_last_is_said_to_be_incomplete():
     reading = read(json.dumps({"transcriptEntries": ENTRIES[:2], "nextPageToken": "more"}).encode())
     assert [(warning.code, warning.place) for warning in reading.warnings if "speakers" not in warning.code] == [

@@ -13,7 +13,7 @@ def item(content, start, end, speaker="S1", kind="word", **fields):
     return {"type": kind, "start_time": start, "end_time": end, "alternatives": [best]} | fields
 
 
-def test_punctuation_stands_where_it_attaches_and_an_unknown_speaker_changes_nothing():
+def test_punctuation_stands_where_it_attaches_and_what_an_unknown_speaker_says_is_nobodys():
     found = lines(
         results=[
             item("Hello", 0.5, 0.9),
@@ -25,7 +25,7 @@ def test_punctuation_stands_where_it_attaches_and_an_unknown_speaker_changes_not
             item("yes", 1.6, 1.9, "UU"),
         ]
     )
-    assert found == [("S1", 0.5, 0.9, "Hello."), ("S2", 1.0, 1.9, "«Well» yes")]
+    assert found == [("S1", 0.5, 0.9, "Hello."), ("S2", 1.0, 1.4, "«Well»"), (None, 1.6, 1.9, "yes")]
 
 
 def test_a_language_without_blanks_gets_none_and_its_speakers_change():

@@ -54,10 +54,45 @@ def test_no_turns_are_an_empty_input(value):
 
 def test_a_turn_without_text_is_named_by_its_place():
     with pytest.raises(ItemFailure, match=r"not what Callfold writes at turns\.1\.text"):
-        lines([HELLO, {"speaker": "Anna", "content": "secret"}])
+        lines([HELLO, {"speaker": "Anna", "words": "secret"}])
 
 
-@pytest.mark.parametrize("value", [{"turns": 3}, {"turns": ["secret"]}, [{"speaker": {"name": "x"}, "text": "y"}]])
+@pytest.mark.parametrize(
+    "value", [{"turns": 3}, {"turns": ["secret"]}, [{"name": "x", "price": 3}], [{"content": "x"}]]
+)
 def test_other_lists_are_no_turns(value):
     with pytest.raises(ItemFailure, match="unknown shape"):
         lines(value)
+
+
+@pytest.mark.parametrize(
+    ("turn", "speaker", "start", "end"),
+    [
+        ({"speaker_name": "Rep", "text": "Good morning.", "start_time": 1.5, "end_time": "2"}, "Rep", 1.5, 2),
+        ({"user": "Rep", "content": "Good morning.", "timestamp": "00:01:02"}, "Rep", 62, None),
+        ({"role": "agent", "message": "Good morning.", "startTimeMs": 1500, "endMs": 2000}, "agent", 1.5, 2),
+        ({"speaker": {"id": 3, "name": "Rep"}, "text": "Good morning."}, "Rep", None, None),
+        ({"speaker": {"id": 3}, "text": "Good morning."}, "Speaker 3", None, None),
+    ],
+)
+def test_what_others_call_a_field_is_read(turn, speaker, start, end):
+    assert lines({"segments": [turn]}) == lines([turn]) == [(speaker, start, end, "Good morning.")]
+
+
+def test_a_date_is_no_time_and_is_counted():
+    reading = read(b'[{"speaker": "Rep", "text": "Good morning.", "timestamp": "2026-11-30T10:00:00Z"}]')
+    assert ("unreadable_timing", "1 times") in [(each.code, each.place) for each in reading.warnings]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"type": "message", "user": "U1", "ts": "1700000000.1"}, {"createdDateTime": "2026-11-30", "name": "Rep"}],
+)
+def test_messages_of_a_chat_are_no_call(message):
+    with pytest.raises(ItemFailure, match="not_a_call: a chat"):
+        lines([message | {"text": "Good morning."}])
+
+
+def test_a_summary_beside_the_turns_is_left_out_and_a_warning_says_so():
+    reading = read(json.dumps({"transcript": [HELLO], "summary": "They spoke."}).encode())
+    assert ("summary_left_out", "summary") in [(each.code, each.place) for each in reading.warnings]

@@ -1,9 +1,7 @@
 import pytest
 
 from pipeline.errors import ItemFailure
-from pipeline.transcripts.formats import zoom_chat
 from pipeline.transcripts.read import read
-from pipeline.transcripts.source import Source
 
 CHATS = {
     "cloud": '00:06:27\tDana | Rye:\tgm\r\n00:09:08\tBob:\tReplying to "gm":\n\nlast one : ok\r\n',
@@ -18,9 +16,9 @@ def test_a_chat_is_no_call(chat):
         read(chat.encode())
 
 
-@pytest.mark.parametrize("chat", CHATS.values(), ids=CHATS)
-def test_a_message_ends_where_the_next_one_begins(chat):
-    assert len(zoom_chat.parse(Source(chat.encode())).turns) == 2
+def test_a_chat_of_more_messages_than_any_call_has_turns_is_a_chat():
+    with pytest.raises(ItemFailure, match="not_a_call: a chat"):
+        read(b"00:06:27\tDana:\tgm\n" * 200_001)
 
 
 @pytest.mark.parametrize(

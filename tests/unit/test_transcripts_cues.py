@@ -35,7 +35,7 @@ def _wide(text):
 
 
 def _narrow(text):
-    return text.replace("  --> ", " --> ")
+    return text.replace("  -->", " -->")
 
 
 @settings(deadline=None, max_examples=500)

@@ -122,3 +122,13 @@ def test_more_files_than_a_document_has_are_refused(monkeypatch):
     monkeypatch.setattr(word, "MAX_PARTS", 0)
     with pytest.raises(ItemFailure, match="an archive of more than 0 files"):
         read(docx(paragraph("Anna: hello")))
+
+
+def test_an_element_of_a_hundred_thousand_attributes_is_refused_before_it_is_parsed():
+    attributes = " ".join(f'a{number}=">"' for number in range(100_000))
+    with pytest.raises(ItemFailure, match="unreadable_input"):
+        read(docx(f"<w:p {attributes}>{run('Anna: hi')}</w:p>"))
+
+
+def test_a_long_text_with_signs_in_it_is_no_element_of_many_attributes():
+    assert len(read_docx(docx(paragraph("a = b " * 5_000))).blocks[0]) == 30_000

@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import PurePosixPath
 from stat import S_ISLNK
 from typing import IO, Final, cast
@@ -62,6 +62,8 @@ def _opened(stream: Stream) -> ZipFile:
     zipped = ZipFile(cast("IO[bytes]", _Careful(stream)))
     if len(zipped.infolist()) > MAX_ENTRIES:
         raise Unreadable(_too_many())
+    if sum(entry.compress_size for entry in zipped.infolist()) > stream.seek(0, SEEK_END):
+        raise BadZipFile  # its files overlap, as only a bomb's do
     return zipped
 
 

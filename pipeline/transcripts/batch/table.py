@@ -41,8 +41,8 @@ def is_in(head: bytes) -> bool:
 
 def is_one_call(head: bytes) -> bool:
     """Whether its lines are the turns of one call, and no documents."""
-    text = _text_of(head)
-    return csv_turns.has_header(text) and "document_id" not in _names_in(text)
+    text = "\n".join(_text_of(head).splitlines())
+    return csv_turns.is_table(text) and "document_id" not in _names_in(text)
 
 
 def _text_of(head: bytes) -> str:

@@ -1,17 +1,20 @@
 """Amazon Transcribe's output: segments of audio in newer files, else the words of channels, of speakers or of nobody.
 
 Source: docs.aws.amazon.com/transcribe, output examples of batch jobs. Times in seconds, as text; punctuation has none.
-Who says a word stands in `speaker_labels`, joined by the word's start.
+Who says a word stands in `speaker_labels`, joined by the word's start, or by its segment's.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
 from pipeline.transcripts.source import Parsed, Source, bounded
-from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, read_as, turn
+from pipeline.transcripts.stretches import Stretches
+from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, of_channels, read_as, turn
 
 NAME = "aws_transcribe"
+
+_SpeakerAt = Callable[[float | None], str | None]
 
 
 class _Alternative(Shape):
@@ -32,6 +35,8 @@ class _Labelled(Shape):
 
 
 class _SpeakerSegment(Shape):
+    start_time: Seconds = None
+    speaker_label: Label = None
     items: Many[_Labelled] = ()
 
 
@@ -90,48 +95,47 @@ def parse(source: Source) -> Parsed:
 
 def _turns(results: _Results) -> Iterable[Turn]:
     if results.audio_segments:
-        return in_order(_of_segments(results.audio_segments))
+        return of_channels(map(_of_segment, results.audio_segments))
     if results.channel_labels:
-        return in_order([each for channel in results.channel_labels.channels for each in _of_channel(channel)])
+        return _of_channels(results.channel_labels.channels)
     if results.items:
         return words.turns(_words(results.items, _speakers(results.speaker_labels)))
     return [turn(each.transcript, None, None, None) for each in results.transcripts if each.transcript]
 
 
-def _of_segments(segments: tuple[_AudioSegment, ...]) -> list[Turn]:
-    """Diarization counts anew on each channel, so where there are several, they tell who speaks."""
-    several = len({each.channel_label for each in segments}) > 1
-    return [
-        turn(
-            each.transcript,
-            each.channel_label if several else each.speaker_label or each.channel_label,
-            each.start_time,
-            each.end_time,
-        )
-        for each in segments
-    ]
+def _of_segment(said: _AudioSegment) -> tuple[str, Turn]:
+    speaker = said.speaker_label or said.channel_label
+    return said.channel_label or "", turn(said.transcript, speaker, said.start_time, said.end_time)
+
+
+def _of_channels(channels: Iterable[_Channel]) -> list[Turn]:
+    return in_order([turn for channel in channels for turn in _of_channel(channel)])
 
 
 def _of_channel(channel: _Channel) -> Iterator[Turn]:
-    return words.turns(word._replace(speaker=channel.channel_label) for word in _words(channel.items, {}))
+    return words.turns(word._replace(speaker=channel.channel_label) for word in _words(channel.items, _nobody))
 
 
-def _speakers(labels: _SpeakerLabels | None) -> dict[float, str]:
-    """Who begins a word at which time."""
-    return {
-        item.start_time: item.speaker_label
-        for segment in (labels.segments if labels else ())
-        for item in segment.items
-        if item.start_time is not None and item.speaker_label
+def _nobody(_start: float | None) -> None:
+    return None
+
+
+def _speakers(labels: _SpeakerLabels | None) -> _SpeakerAt:
+    """Who says the word that begins at a time: as its own label says, else that of the segment it is in."""
+    segments = labels.segments if labels else ()
+    known = {
+        item.start_time: item.speaker_label for segment in segments for item in segment.items if item.speaker_label
     }
+    within = Stretches((each.start_time, each.speaker_label) for each in segments if each.speaker_label)
+    return known.get if known else within.speaker_at
 
 
-def _words(items: Iterable[_Item], speakers: Mapping[float, str]) -> Iterator[words.Word]:
+def _words(items: Iterable[_Item], speaker_at: _SpeakerAt) -> Iterator[words.Word]:
     """Punctuation ends with its word, or no pause behind a sentence would be seen."""
     end = None
     for item in items:
         text = item.alternatives[0].content if item.alternatives else ""
-        speaker = speakers.get(item.start_time) if item.start_time is not None else None
+        speaker = speaker_at(item.start_time) if item.start_time is not None else None
         end = end if item.end_time is None else item.end_time
         if text:
             glued = item.type == "punctuation"

@@ -9,7 +9,18 @@ from pydantic import AliasChoices, Field
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.moments import Duration, after
 from pipeline.transcripts.source import Parsed, Source
-from pipeline.transcripts.vendor import Label, Many, Milliseconds, Shape, Ticks, Words, in_order, read_as, turn
+from pipeline.transcripts.vendor import (
+    Label,
+    Many,
+    Milliseconds,
+    Shape,
+    Ticks,
+    Words,
+    in_order,
+    of_channels,
+    read_as,
+    turn,
+)
 
 NAME = "azure"
 
@@ -56,25 +67,22 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """A turn for each phrase that was understood; where several channels were recorded, each is a speaker."""
+    """A turn for each phrase that was understood; where several channels were recorded, these tell who speaks."""
     result, doubts = read_as(_Result, source.json, "Azure")
     phrases = [phrase for phrase in result.phrases if phrase.readings or phrase.text]
-    several = len({each.channel for each in phrases or result.wholes}) > 1
     if phrases:
-        return Parsed(in_order([_turn(phrase, several=several) for phrase in phrases]), doubts)
-    return Parsed(
-        [turn(each.text, _channel(each.channel, several=several), None, None) for each in result.wholes], doubts
-    )
+        return Parsed(in_order(of_channels((_channel(phrase.channel), _turn(phrase)) for phrase in phrases)), doubts)
+    wholes = ((_channel(each.channel), turn(each.text, None, None, None)) for each in result.wholes)
+    return Parsed(of_channels(wholes), doubts)
 
 
-def _channel(number: int | None, *, several: bool) -> str | None:
-    return f"Channel {number or 0}" if several else None
+def _channel(number: int | None) -> str:
+    return f"Channel {number or 0}"
 
 
-def _turn(phrase: _Phrase, *, several: bool) -> Turn:
+def _turn(phrase: _Phrase) -> Turn:
     best = max(phrase.readings, key=lambda reading: reading.confidence or 0.0, default=_Reading(display=phrase.text))
-    speaker = _channel(phrase.channel, several=several) or phrase.speaker or best.speaker
-    return turn(best.display or best.lexical, speaker, *_times(phrase))
+    return turn(best.display or best.lexical, phrase.speaker or best.speaker, *_times(phrase))
 
 
 def _times(phrase: _Phrase) -> tuple[float | None, float | None]:

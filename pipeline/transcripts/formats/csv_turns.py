@@ -24,7 +24,7 @@ _FIELDS = {
 }
 _DELIMITERS = (",", ";", "\t", "|")
 _WHISPER = "start\tend\ttext"
-_HEAD = 1_000
+_HEAD = 65_536
 
 
 class _Row(Shape):
@@ -50,12 +50,20 @@ class _WhisperTable(Shape):
 
 
 def recognises(source: Source) -> bool:
-    """Whether the first line names a column of words, and one of speakers or times."""
-    return has_header(source.text[:_HEAD])
+    """Whether the first line names a column of words, and one of speakers or times, and the others fill the first."""
+    return is_table(source.text[:_HEAD])
 
 
-def has_header(text: str) -> bool:
-    """Whether the first line of a text does."""
+def is_table(text: str) -> bool:
+    """The same of a text's beginning."""
+    if not _has_header(text):
+        return False
+    place = _columns(_header(text)).index("text")
+    records = list(csv.reader(StringIO(text.strip()), delimiter=_delimiter(_header(text))))[1:]
+    return 2 * sum(len(cells) > place for cells in records) >= len(records)
+
+
+def _has_header(text: str) -> bool:
     columns = [column for column in _columns(_header(text)) if column]
     return "text" in columns and len(set(columns)) == len(columns) and not {"speaker", "start"}.isdisjoint(columns)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
 from pipeline.transcripts.source import Parsed, Source
-from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, read_as, turn
+from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_channels, read_as, turn
 
 NAME = "deepgram"
 
@@ -72,42 +72,30 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """The most telling of what the response holds. Where two channels were recorded, each is a speaker."""
+    """The most telling of what the response holds. Where two channels were recorded, these tell who speaks."""
     response, doubts = read_as(_Response, source.json, "Deepgram")
-    results = response.results
-    several = len(results.channels) > 1
-    if results.utterances:
-        found = [
-            turn(each.transcript, _speaker(each.speaker, each.channel, several=several), each.start, each.end)
-            for each in results.utterances
-        ]
-        return Parsed(found, doubts)
-    found = [
-        turn
-        for number, channel in enumerate(results.channels)
-        for turn in _of_channel(channel, number, several=several)
-    ]
-    return Parsed(in_order(found) if several else found, doubts)
+    return Parsed(of_channels((f"Channel {number}", each) for number, each in _turns(response.results)), doubts)
 
 
-def _of_channel(channel: _Channel, number: int, *, several: bool) -> Iterator[Turn]:
+def _turns(results: _Results) -> Iterator[tuple[int, Turn]]:
+    """Each with the number of its channel."""
+    for said in results.utterances:
+        yield said.channel, turn(said.transcript, said.speaker, said.start, said.end)
+    if not results.utterances:
+        for number, channel in enumerate(results.channels):
+            yield from ((number, each) for each in _of_channel(channel))
+
+
+def _of_channel(channel: _Channel) -> Iterator[Turn]:
     best = channel.alternatives[0] if channel.alternatives else _Alternative()
     paragraphs = best.paragraphs.paragraphs if best.paragraphs else ()
     if paragraphs:
         for each in paragraphs:
             text = " ".join(sentence.text for sentence in each.sentences)
-            yield turn(text, _speaker(each.speaker, number, several=several), each.start, each.end)
+            yield turn(text, each.speaker, each.start, each.end)
     elif best.words:
         yield from words.turns(
-            words.Word(
-                each.punctuated_word or each.word, _speaker(each.speaker, number, several=several), each.start, each.end
-            )
-            for each in best.words
+            words.Word(each.punctuated_word or each.word, each.speaker, each.start, each.end) for each in best.words
         )
     elif best.transcript:
-        yield turn(best.transcript, _speaker(None, number, several=several), None, None)
-
-
-def _speaker(label: str | None, channel: int, *, several: bool) -> str | None:
-    """Diarization counts anew on each channel, so a channel is told apart by its number."""
-    return f"Channel {channel}" if several else label
+        yield turn(best.transcript, None, None, None)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn, Warning
+from pipeline.transcripts import dialogue
 from pipeline.transcripts.docx import Table
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.vendor import turn
@@ -52,8 +53,11 @@ class _Row(NamedTuple):
 
 
 def recognises(source: Source) -> bool:
-    """Whether a table of the document has a column for the words and one for the speaker or the time."""
-    return source.docx is not None and any(map(_columns, source.docx.tables))
+    """Whether tables have a column for the words, one for the speaker or the time, and are most of what is spoken."""
+    if source.docx is None:
+        return False
+    rows = sum(len(table.rows) - 1 for table in source.docx.tables if _columns(table))
+    return rows >= max(1, len(dialogue.named_lines(_paragraphs(source.docx.blocks))))
 
 
 def parse(source: Source) -> Parsed:
@@ -63,6 +67,10 @@ def parse(source: Source) -> Parsed:
     times = [time for row in rows for time in (row.start, row.end) if time]
     left_out = sum(map(_is_left_out, blocks))
     return Parsed([row.turn() for row in rows], tuple(_doubts(sum(_seconds(time) is None for time in times), left_out)))
+
+
+def _paragraphs(blocks: list[str | Table]) -> str:
+    return "\n".join(block for block in blocks if isinstance(block, str))
 
 
 def _doubts(unread: int, left_out: int) -> Iterator[Warning]:

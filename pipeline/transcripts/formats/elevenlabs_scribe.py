@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
 from pipeline.transcripts.source import Parsed, Source
-from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, read_as, turn
+from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_channels, read_as, turn
 
 NAME = "elevenlabs_scribe"
 
@@ -42,25 +42,19 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """The words by their speakers; where several channels were recorded, each is a speaker."""
+    """The words by their speakers; where several channels were recorded, these tell who speaks."""
     value = source.json if source.at("transcripts") else {"transcripts": [source.json]}
     transcript, doubts = read_as(_Transcript, value, "ElevenLabs")
-    channels = transcript.transcripts
-    several = len(channels) > 1
-    found = [
-        turn
-        for number, channel in enumerate(channels)
-        for turn in _turns(channel, f"Channel {number}" if several else None)
-    ]
-    return Parsed(in_order(found) if several else found, doubts)
+    channels = enumerate(transcript.transcripts)
+    return Parsed(
+        of_channels((f"Channel {number}", each) for number, said in channels for each in _turns(said)), doubts
+    )
 
 
-def _turns(channel: _Channel, label: str | None) -> Iterator[Turn]:
+def _turns(channel: _Channel) -> Iterator[Turn]:
     spoken = [
-        words.Word(word.text, label or word.speaker_id, word.start, word.end)
-        for word in channel.words
-        if word.type != "spacing"
+        words.Word(word.text, word.speaker_id, word.start, word.end) for word in channel.words if word.type != "spacing"
     ]
     if not spoken:
-        yield turn(channel.text, label, None, None)
+        yield turn(channel.text, None, None, None)
     yield from words.turns(spoken)

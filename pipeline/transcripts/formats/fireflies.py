@@ -38,8 +38,8 @@ class _Transcript(Shape):
 
 
 def recognises(source: Source) -> bool:
-    """Whether it is a transcript of sentences, or a GraphQL answer that holds one, or should."""
-    if _is_transcript(source.json):
+    """Whether it is a transcript of sentences, these alone, or a GraphQL answer that holds one, or should."""
+    if _are_sentences(source.json) or _is_transcript(source.json):
         return True
     data = source.at("data")
     if not isinstance(data, dict) or data.keys().isdisjoint(("transcript", "transcripts")):
@@ -62,13 +62,17 @@ def parse(source: Source) -> Parsed:
 def _is_transcript(value: Any) -> bool:
     if not isinstance(value, dict) or "sentences" not in value:
         return False
-    sentences = value["sentences"]
-    if not sentences:
-        return not _TRANSCRIPT.isdisjoint(value)
-    return isinstance(sentences, list) and isinstance(sentences[0], dict) and not _SENTENCE.isdisjoint(sentences[0])
+    return _are_sentences(value["sentences"]) if value["sentences"] else not _TRANSCRIPT.isdisjoint(value)
+
+
+def _are_sentences(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and "text" in first and not _SENTENCE.isdisjoint(first)
 
 
 def _transcript(source: Source) -> Any:
+    if isinstance(source.json, list):
+        return {"sentences": source.json}
     if _is_transcript(source.json):
         return source.json
     several = source.at("data", "transcripts")

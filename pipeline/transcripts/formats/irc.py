@@ -7,6 +7,7 @@ Source: the logs of the W3C's groups.
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn, Warning
@@ -42,12 +43,12 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each line that a Transcriber relays; times are seconds from the first of them."""
-    lines = list(bounded(_lines(source.text)))
-    spoken = [line for line in lines if line.name]
+    spoken = list(bounded(line for line in _lines(source.text) if line.name))
     if not spoken:
         return Parsed([], instead="a chat")
+    chat = sum(1 for _ in _LINE.finditer(source.text)) - len(spoken)
     unread = sum(1 for line in spoken if _moment(line) is None)
-    return Parsed(list(_turns(spoken)), tuple(_doubts(len(lines) - len(spoken), unread)))
+    return Parsed(list(_turns(spoken)), tuple(_doubts(chat, unread)))
 
 
 def _doubts(chat: int, unread: int) -> Iterator[Warning]:
@@ -59,10 +60,10 @@ def _doubts(chat: int, unread: int) -> Iterator[Warning]:
 
 def _lines(text: str) -> Iterator[_Line]:
     """A message may have several lines: it ends where the next one begins."""
-    starts = list(_LINE.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
-    for start, end in zip(starts, ends, strict=True):
-        yield _line(start, text[start.end() : end].strip("\n"))
+    for start, following in pairwise(chain(_LINE.finditer(text), [None])):
+        if start is not None:
+            end = following.start() if following else len(text)
+            yield _line(start, text[start.end() : end].strip("\n"))
 
 
 def _line(start: re.Match[str], text: str) -> _Line:

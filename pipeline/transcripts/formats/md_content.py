@@ -1,19 +1,18 @@
 """JSON around a text that is itself a transcript: {"ConversationId": ..., "Content": "**Agent:** ..."}.
 
-The text is read by the rules of plain text. Source: microsoft/Conversation-Knowledge-Mining-Solution-Accelerator.
+The text is read as a file of its own would be. Source: microsoft/Conversation-Knowledge-Mining-Solution-Accelerator.
 """
 
 import re
 
-from pipeline.transcripts.formats import plain
+from pipeline.transcripts.answers import summaries, written_in
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source
 
 NAME = "md_content"
 
-#: A bold title above the conversation.
-_TITLE = re.compile(r"\s{0,9}\*\*[^*\n]{1,200}\*\*\s{0,9}")
-
+#: A bold title above the conversation, which is no speaker's name.
+_TITLE = re.compile(r"\s{0,9}(\*\*[^*\n]{0,199}[^*:\n]\*\*)\s{0,9}\n(?=\*\*)")
 _KEYS = ("Content", "transcript")
 
 
@@ -23,9 +22,10 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """What the text says, without the title above it."""
+    """The text, without the title above it."""
     text = next(source.at(key) for key in _KEYS if isinstance(source.at(key), str))
-    parsed = plain.parse(Source(text.encode()))
-    if len(parsed.turns) < 2 or parsed.turns[0].speaker or not _TITLE.fullmatch(parsed.turns[0].text):
-        return parsed
-    return Parsed(parsed.turns[1:], (*parsed.warnings, *left_out("front_matter_left_out", parsed.turns[0].text)))
+    title = _TITLE.match(text)
+    doubts = summaries(written_in(source))
+    if title is None or title[1] in text[title.end() :]:
+        return Parsed([], doubts, within=text)
+    return Parsed([], (*left_out("front_matter_left_out", title[1]), *doubts), within=text[title.end() :])

@@ -1,21 +1,16 @@
 """Transcript entries of Google Meet's REST API. Times are dates, counted here from the first entry's start.
 
-Source: developers.google.com/meet/api, conferenceRecords.transcripts.entries. A participant is an id: whoever is not
-named by a file beside it becomes "Speaker 1", "Speaker 2" in the order in which they speak.
+Source: developers.google.com/meet/api, conferenceRecords.transcripts.entries. A participant is an id.
 """
-
-from collections.abc import Mapping
 
 from pydantic import Field
 
-from pipeline.domain.documents import Turn, Warning
+from pipeline.domain.documents import Warning
 from pipeline.transcripts.moments import Date, elapsed
 from pipeline.transcripts.source import Parsed, Source
 from pipeline.transcripts.vendor import Label, Many, Shape, Words, read_as, turn
 
 NAME = "meet_entries"
-
-_IDS = "conferenceRecords/"
 
 
 class _Entry(Shape):
@@ -39,20 +34,9 @@ def parse(source: Source) -> Parsed:
     page, doubts = read_as(_Page, source.json, "Google Meet")
     dates = [date for entry in page.entries for date in (entry.start, entry.end)]
     times, late = elapsed(dates, "startTime")
-    found = _turns(page.entries, times, source.names)
+    found = [
+        turn(entry.text, entry.participant, start, end)
+        for entry, start, end in zip(page.entries, times[0::2], times[1::2], strict=True)
+    ]
     more = (Warning(code="pages_missing", place=f"turn {len(found)}"),) if source.at("nextPageToken") else ()
     return Parsed(found, (*doubts, *late, *more))
-
-
-def _turns(entries: tuple[_Entry, ...], times: list[float | None], names: Mapping[str, str]) -> list[Turn]:
-    labels = dict(names)
-    return [
-        turn(entry.text, _speaker(entry.participant, labels), start, end)
-        for entry, start, end in zip(entries, times[0::2], times[1::2], strict=True)
-    ]
-
-
-def _speaker(participant: str | None, labels: dict[str, str]) -> str | None:
-    if participant is None or (participant not in labels and not participant.startswith(_IDS)):
-        return participant
-    return labels.setdefault(participant, f"Speaker {len(labels) + 1}")

@@ -11,7 +11,7 @@ from pipeline.transcripts.answers import speech
 from pipeline.transcripts.moments import after
 from pipeline.transcripts.source import Parsed, Source
 from pipeline.transcripts.stretches import Stretches
-from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, read_as
+from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_channels, read_as
 
 NAME = "speechmatics"
 
@@ -63,15 +63,15 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """The words by their speakers; where channels were told apart, each is a speaker."""
+    """The words by their speakers; where channels were told apart, these tell who speaks."""
     if source.at("words"):
         return _first_format(source)
     transcript, doubts = read_as(_Transcript, source.json, "Speechmatics")
     channels: dict[str | None, list[_Result]] = {}
     for result in transcript.results:
         channels.setdefault(result.channel, []).append(result)
-    found = [turn for results in channels.values() for turn in words.turns(_words(results))]
-    return speech(in_order(found) if len(channels) > 1 else found, doubts, {"summary": source.at("summary")})
+    found = ((channel or "", each) for channel, results in channels.items() for each in words.turns(_words(results)))
+    return speech(of_channels(found), doubts, {"summary": source.at("summary")})
 
 
 def _words(results: Iterable[_Result]) -> Iterator[words.Word]:
@@ -81,9 +81,8 @@ def _words(results: Iterable[_Result]) -> Iterator[words.Word]:
             continue
         best = result.alternatives[0]
         attaches = result.attaches_to or ("previous" if result.type == "punctuation" else "none")
-        speaker = result.channel or _known(best.speaker)
         glued = opened or attaches in ("previous", "both")
-        yield words.Word(best.content, speaker, result.start_time, result.end_time, glued)
+        yield words.Word(best.content, _known(best.speaker), result.start_time, result.end_time, glued)
         opened = attaches in ("next", "both")
 
 
@@ -100,4 +99,4 @@ def _first_format(source: Source) -> Parsed:
 
 
 def _known(speaker: str | None) -> str | None:
-    return None if speaker == _UNKNOWN else speaker
+    return words.NOBODY if speaker == _UNKNOWN else speaker

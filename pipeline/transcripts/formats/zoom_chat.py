@@ -5,9 +5,10 @@ words below. A message ends where the next one begins: answers hold line feeds o
 """
 
 import re
+from itertools import islice
 
 from pipeline.transcripts.headed import sections
-from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.source import MAX_TURNS, Parsed, Source
 
 NAME = "zoom_chat"
 
@@ -24,8 +25,8 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """One turn for each message, though no call is read from them."""
-    found = bounded(sections(source.text, _heading(source) or _HEADINGS[0]))
+    """One turn for each message, of as many as a call may have, though no call is read from them."""
+    found = islice(sections(source.text, _heading(source) or _HEADINGS[0]), MAX_TURNS)
     return Parsed([message.turn() for message in found], instead="a chat")
 
 
