@@ -112,7 +112,7 @@ def lost(alike: int, timed: int) -> Iterator[Warning]:
         yield Warning(code="timing_lines_lost", place=f"{alike - timed} of {alike} lines")
 
 
-def timed(text: str, start: float | None, end: float | None, offset: int, name: str = "") -> Cue:
+def timed(text: str, start: float | None, end: float | None, offset: int = 0, name: str = "") -> Cue:
     """The cue with these times in seconds; a doubtful one where they cannot be."""
     if start is None or end is None or end < start:
         return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)

@@ -61,6 +61,22 @@ def test_well_formed_srt_is_read_as_both_libraries_read_it(cues):
     assert ours(text) == spoken == of_webvtt(text, "srt") == of_pysubs2(text, "srt")
 
 
+@given(CUES, st.sampled_from(["ass", "ssa", "ttml"]))
+def test_what_pysubs2_writes_in_its_other_formats_is_read_as_it_was(cues, form):
+    _, spoken = written([(start // 10 * 10, lasts // 10 * 10, lines) for start, lasts, lines in cues])
+    events = [pysubs2.SSAEvent(start, end, text.replace("\n", "\\N")) for start, end, text in spoken]
+    subtitles = pysubs2.SSAFile()
+    subtitles.events = events
+    reading = read(subtitles.to_string(form).encode())
+    assert reading.format == ("ttml" if form == "ttml" else "ass")
+    assert ours(subtitles.to_string(form)) == [(start, end, blanked(text, form)) for start, end, text in spoken]
+
+
+def blanked(text, form):
+    """The text as XML keeps it: a run of blanks is one, and there is none at a line's end."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n")) if form == "ttml" else text
+
+
 #: How many of the five cues the libraries give with their words and nothing else; here all five are.
 DIFFERENCES = {
     "a comment above the header": {"webvtt-py": 0},  # refused: "Invalid format"

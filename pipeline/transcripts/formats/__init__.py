@@ -4,6 +4,7 @@ The last of each kind takes what no other one knows: `unknown_json` refuses it b
 """
 
 from pipeline.transcripts.formats import (
+    ass,
     assemblyai,
     aws_bda,
     aws_call_analytics,
@@ -39,8 +40,10 @@ from pipeline.transcripts.formats import (
     summary,
     teams_docx,
     teams_docx_old,
+    ttml,
     turns,
     unknown_json,
+    unknown_markup,
     vtt,
     whatsapp,
     whisper,
@@ -83,6 +86,9 @@ FORMATS: tuple[Format, ...] = (
     unknown_json,
     # text, told by its lines
     vtt,
+    ttml,
+    unknown_markup,
+    ass,
     teams_docx_old,
     sbv,
     srt,

@@ -1,0 +1,60 @@
+"""Subtitles of Aegisub and SubStation Alpha: `Dialogue: 0,0:00:01.00,0:00:03.48,Default,Dana Kim,0,0,0,,Good morning.`
+
+The line `Format:` says which field is which; the last one is the words, which may hold commas.
+Source: Aegisub's description of the format, and pysubs2, beside which the tests read it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pipeline.domain.documents import Turn
+from pipeline.transcripts.captions import labelled
+from pipeline.transcripts.clock import seconds
+from pipeline.transcripts.cues import Cue, doubts, timed
+from pipeline.transcripts.source import Parsed, Source, bounded
+
+NAME = "ass"
+
+_FIRST = re.compile(r"\s{0,1000}\[(?:Script Info|V4\+? Styles|Events)\][ \t]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_EVENTS = re.compile(r"^\[Events\]", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(r"^(Format|Dialogue):[ \t]{0,8}([^\n]*)", re.MULTILINE)
+_FIELDS = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
+_OVERRIDE = re.compile(r"\{[^{}\n]*\}")
+#: From here on the words are the strokes of a picture.
+_DRAWING = re.compile(r"\{[^{}\n]*\\p[1-9]")
+_BREAK = re.compile(r"\\[Nn]")
+
+
+def recognises(source: Source) -> bool:
+    """Whether it begins with one of the format's sections."""
+    return _FIRST.match(source.text) is not None
+
+
+def parse(source: Source) -> Parsed:
+    """One turn for each line that is spoken; comments and pictures are not."""
+    found = list(bounded(_cues(source.text)))
+    return Parsed(list(bounded(_turns(found))), tuple(doubts(found, source.text)))
+
+
+def _turns(found: Sequence[Cue]) -> Iterator[Turn]:
+    if any(cue.id for cue in found):
+        return (Turn(text=cue.text, speaker=cue.id or None, start=cue.start, end=cue.end) for cue in found)
+    return labelled(found, [cue.text for cue in found], carry=False)
+
+
+def _cues(text: str) -> Iterator[Cue]:
+    """What is spoken; the name of the speaker is the cue's id."""
+    events = _EVENTS.search(text)
+    fields: Sequence[str] = _FIELDS
+    for line in _LINE.finditer(text, events.end() if events else 0):
+        if line[1] == "Format":
+            fields = [field.strip().lower() for field in line[2].split(",")]
+        elif not _DRAWING.search(line[2]):
+            yield _cue(dict(zip(fields, line[2].split(",", len(fields) - 1), strict=False)), line)
+
+
+def _cue(values: dict[str, str], line: re.Match[str]) -> Cue:
+    """The cue that a line's values give; a line that has fewer than its format says is all words."""
+    words = _BREAK.sub("\n", _OVERRIDE.sub("", values.get("text", line[2]))).replace("\\h", " ")
+    start, end = (seconds(values.get(field, "")) for field in ("start", "end"))
+    return timed(words, start, end, line.start(), (values.get("name") or values.get("actor") or "").strip())
