@@ -193,14 +193,15 @@ def _timings(block: str) -> Iterator[re.Match[str]]:
 
 
 def _arrow_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Start and stop of each line with an arrow in it."""
+    """Start and stop of each line with an arrow and a colon in it, as all times have."""
     stop = -1
     while (arrow := text.find("-->", stop + 1)) >= 0:
         start = text.rfind("\n", stop + 1, arrow) + 1 or stop + 1
         stop = text.find("\n", arrow)
         if stop < 0:
             stop = len(text)
-        yield start, stop
+        if text.find(":", start, stop) >= 0:
+            yield start, stop
 
 
 def _with_arrow(text: str) -> int:

@@ -7,6 +7,7 @@ says so on the document.
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import charset_normalizer
@@ -32,6 +33,8 @@ _ASCII = bytes(range(0x20, 0x7F)) + b"\0\t\n\r"
 _LOST_OR_CONTROL = re.compile(r"[\ufffd\x00-\x08\x0e-\x1f]")
 _EAST_ASIAN = re.compile(r"[\u3000-\u30ff\uff00-\uffef]")
 _SAMPLE = 65_536
+#: In bytes, of those encodings.
+_LONGEST_CHARACTER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +101,23 @@ def _by_some_zero_bytes(data: bytes) -> Decoded | None:
 
 
 def _as_legacy(data: bytes) -> Decoded:
-    encoding = _multi_byte_encoding(data[:_SAMPLE]) or _WESTERN
+    guesses = filter(None, map(_multi_byte_encoding, _samples(data)))
+    encoding = next(guesses, _WESTERN)
     return Decoded(data.decode(encoding, "replace"), encoding, lossy=True)
 
 
+def _samples(data: bytes) -> Iterator[bytes]:
+    """The beginning in whole lines; where there is no line end, also cut earlier: a cut character fits no encoding."""
+    sample = data[:_SAMPLE]
+    lines = sample.rfind(b"\n") + 1
+    if lines or len(data) <= _SAMPLE:
+        yield sample[: lines or None]
+    else:
+        yield from (sample[: _SAMPLE - less] for less in range(_LONGEST_CHARACTER))
+
+
 def _multi_byte_encoding(sample: bytes) -> str | None:
-    whole_lines = sample[: sample.rfind(b"\n") + 1] or sample
-    matches = charset_normalizer.from_bytes(whole_lines, cp_isolation=_MULTI_BYTE, enable_fallback=False)
+    matches = charset_normalizer.from_bytes(sample, cp_isolation=_MULTI_BYTE, enable_fallback=False)
     best = max(matches, key=lambda match: (match.coherence, -match.chaos), default=None)
     return best.encoding if best else None
 

@@ -55,6 +55,12 @@ def test_legacy_east_asian_files_are_recognised(encoding, text):
     assert decode(text.encode(encoding)) == Decoded(text, encoding, lossy=True)
 
 
+@pytest.mark.parametrize("begin", range(4))
+def test_an_east_asian_file_without_a_line_end_is_recognised_wherever_its_sample_ends(begin):
+    text = "x" * begin + "客户你好能帮我找一个评分是五分的酒店吗顾问可以啊没问题" * 2_000
+    assert decode(text.encode("gb18030")) == Decoded(text, "gb18030", lossy=True)
+
+
 def test_a_cut_utf_8_file_keeps_its_umlauts_and_shows_the_cut():
     assert decode("Grüße aus Köln über Jülich, schöne Wü".encode()[:-1]) == Decoded(
         "Grüße aus Köln über Jülich, schöne W\ufffd", "utf-8", lossy=True
