@@ -207,3 +207,8 @@ def test_notes_in_other_languages_are_a_summary(language):
     notes = f"# \N{MEMO} Notas\n\n### **{NOTED[language]}**\n\nDana Kim renueva.\n\n"
     spoken = f"# \N{OPEN BOOK} {title}\n\n00:00:00\n\nDana: Sí.\nBob: Bien.\nDana: Renovamos.\n\n{end}\n\n{own}\n"
     assert ("summary_left_out", "4 lines") in warnings(notes + spoken)
+
+
+def test_advice_on_geminis_notes_is_speech_among_speakers():
+    advice = "You should review Gemini's notes before May."
+    assert lines(TEXT.replace("So we\n", f"So we\n{advice}\n"))[1] == ("Bob Roe", None, f"Yes. So we\n{advice}")

@@ -58,6 +58,11 @@ def test_a_line_that_tells_of_a_transcription_is_speech_where_words_go_on_below_
     assert lines(data)[1] == ("Bob", 5, "He started transcription now.")
 
 
+def test_who_says_that_somebody_stopped_a_transcription_says_it():
+    data = b"Dana   0:03\nHello, Bob. Is it on?\nBob   0:05\nHe stopped transcription\n"
+    assert lines(data)[1] == ("Bob", 5, "He stopped transcription")
+
+
 def test_subtitles_with_wide_gaps_before_a_time_are_subtitles():
     cue = "{}\n00:00:0{} --> 00:00:0{}\nLunch   12:30\nis what the sign says.\n"
     assert read("\n".join(cue.format(n, n, n + 1) for n in (1, 2, 3)).encode()).format == "srt"

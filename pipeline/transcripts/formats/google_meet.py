@@ -53,9 +53,10 @@ _NOTED = (
     "Observações|Anotações|Resumo|Detalhes|Próximas etapas",
     "Note|Riepilogo|Dettagli|Passaggi successivi",
 )
-_OWN_WORDS = re.compile(
-    rf"^{_MARKS}(?:{'|'.join((*_OWN, *_REVIEW))}|Please provide feedback about using Gemini)[^\n]{{0,1000}}\n?",
-    re.MULTILINE,
+_OWN_WORDS = re.compile(rf"^{_MARKS}(?:{'|'.join(_OWN)})[^\n]{{0,1000}}\n?", re.MULTILINE)
+#: It stands below notes; among speakers somebody says it.
+_ADVICE = re.compile(
+    rf"^{_MARKS}(?:{'|'.join(_REVIEW)}|Please provide feedback about using Gemini)[^\n]{{0,1000}}$", re.MULTILINE
 )
 _TITLE = re.compile(rf"^(?:{_MARKS}|[^\n]{{1,200}}[:\u2013-] ){_MARKS}(?:{_TITLES}){_MARKS}$", re.MULTILINE)
 _ATTENDEES = re.compile(rf"^{_MARKS}(?:Attendees|Participantes){_MARKS}$", re.MULTILINE)
@@ -75,7 +76,7 @@ def recognises(source: Source) -> bool:
     """Whether it has one of Meet's own sentences, or a list of attendees above the transcript."""
     if not any(sign in source.text for sign in _SIGNS):
         return False
-    if _OWN_WORDS.search(source.text) or _END.search(source.text):
+    if any(words.search(source.text) for words in (_OWN_WORDS, _ADVICE, _END)):
         return True
     attendees = _ATTENDEES.search(source.text, 0, _HEAD)
     return attendees is not None and _TITLE.search(source.text, attendees.end(), _HEAD) is not None

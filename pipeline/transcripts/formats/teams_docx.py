@@ -5,7 +5,7 @@ The paragraphs on top (title, date, length) are no speech; neither is who starte
 
 import re
 
-from pipeline.transcripts.headed import SPEAKER_AND_TIME, Section, above, has_times, headings, is_headed, sections
+from pipeline.transcripts.headed import SPEAKER_AND_TIME, above, has_times, headings, is_headed, sections
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -13,7 +13,7 @@ NAME = "teams_docx"
 
 _THREE_BLANKS = 3
 #: On top of the text or below somebody's words; on a line between two others it was said.
-_EVENT = re.compile(r"(?:^|\n)[^\n]{1,120} (?:started|stopped) transcription\s{0,100}\Z")
+_EVENT = re.compile(r"(?:^|\n)(?P<name>[^\n]{1,120}) (?:started|stopped) transcription\s{0,100}\Z")
 
 
 def recognises(source: Source) -> bool:
@@ -27,10 +27,14 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each heading."""
     found = list(bounded(sections(source.text, SPEAKER_AND_TIME)))
-    events = [event[0] for section in found if (event := _EVENT.search(section.text))]
+    names = {section.name for section in found}
+    texts = [_without_event(section.text, names) for section in found]
+    events = [section.text[len(text) :] for section, text in zip(found, texts, strict=True)]
     warnings = left_out("front_matter_left_out", above(source.text, SPEAKER_AND_TIME), *events)
-    return Parsed([_without_event(section).turn() for section in found], warnings)
+    return Parsed([section._replace(text=text).turn() for section, text in zip(found, texts, strict=True)], warnings)
 
 
-def _without_event(section: Section) -> Section:
-    return section._replace(text=_EVENT.sub("", section.text))
+def _without_event(text: str, names: set[str | None]) -> str:
+    """Without which of the speakers started or stopped the recording; "He stopped transcription" was said."""
+    event = _EVENT.search(text)
+    return text[: event.start()] if event and event["name"] in names else text
