@@ -7,10 +7,9 @@ times is not. Or it is one text in five turns of a speaker in a row: people answ
 
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, groupby
-from operator import eq
+from itertools import count
 
 from pipeline.domain.documents import Turn, Warning
 
@@ -60,20 +59,27 @@ def _distinct(turns: Iterable[Turn]) -> Iterator[Turn]:
     """Without cues that equal the one before in speaker, words and both times."""
     last = None
     for turn in turns:
-        timed = turn.start is not None and turn.end is not None and bool(turn.text.strip())
-        if not (timed and last is not None and turn.start == last.start and turn == last):
+        if last is None or turn.text != last.text or turn != last or not _is_timed(turn):
             yield turn
         last = turn
 
 
-def _runs(turns: Iterable[Turn]) -> Iterator[tuple[Turn, bool]]:
+def _is_timed(turn: Turn) -> bool:
+    return turn.start is not None and turn.end is not None and bool(turn.text.strip())
+
+
+def _runs(turns: Sequence[Turn]) -> Iterator[tuple[Turn, bool]]:
     """Each turn that stays, and whether it stands for others that say the same."""
-    for (_, text), run in groupby(turns, key=lambda turn: (turn.speaker, turn.text.strip())):
-        same = list(run)
-        if text and len(same) > _MOST_TURNS:
-            yield same[0], True
+    texts = [turn.text.strip() for turn in turns]
+    begin = 0
+    for end in range(1, len(turns) + 1):
+        if end < len(turns) and texts[end] == texts[begin] and turns[end].speaker == turns[begin].speaker:
+            continue
+        if end - begin > _MOST_TURNS and texts[begin]:
+            yield turns[begin], True
         else:
-            yield from ((turn, False) for turn in same)
+            yield from ((turn, False) for turn in turns[begin:end])
+        begin = end
 
 
 def _doubts(duplicates: int, looped: Sequence[int]) -> Iterator[Warning]:
@@ -88,8 +94,10 @@ def _repeats_itself(text: str) -> bool:
     """Whether any word comes so often that there may be a loop, which costs little to know of most turns."""
     if len(text) > _PIECE:
         return True
-    words = sorted(text.split() if text.isascii() else text)
-    return any(map(eq, words, words[_OFTEN - 1 :]))
+    words = text.split() if text.isascii() else text
+    if len(words) - len(set(words)) < _OFTEN - 1:  # as in nearly all turns
+        return False
+    return max(Counter(words).values()) >= _OFTEN
 
 
 def _surplus(text: str) -> Iterator[tuple[int, int]]:
