@@ -1,7 +1,7 @@
 """Cues without voice tags -> turns: speakers named in the text (`Name: words`), and captions that scroll."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 from pipeline.domain.documents import Turn
@@ -10,8 +10,8 @@ from pipeline.transcripts.cues import Cue
 
 #: How subtitles ("- Hi") and live captions (">> Hi") begin what another speaker says. A pause is "--", a number "-5".
 _DASH = re.compile(rf"[ \t]{{0,8}}{labels.DASH}")
-#: A cue, its text, and the label that this begins with.
-_Said = tuple[Cue, str, tuple[str | None, int]]
+#: A text, the label that it begins with, and where the words after it begin.
+_Part = tuple[str, tuple[str | None, int]]
 #: So many cues tell whether captions scroll.
 _SAMPLE = 1_000
 
@@ -26,12 +26,14 @@ def labelled(found: Sequence[Cue], texts: Sequence[str], *, carry: bool) -> Iter
     within = (name for text in texts if "\n" in text for name in _named_within(text))
     speakers = labels.believed(chain((name for name, _ in named), within), captions=True)
     last = None
-    for cue, text, (name, begin) in _parted(zip(found, texts, named, strict=True), speakers):
-        if name in speakers:
-            last, words = name, text[begin:].removeprefix("\n")
-        else:
-            last, words = last if carry and not _DASH.match(text) else None, text
-        yield Turn(text=words, speaker=last, start=cue.start, end=cue.end)
+    for cue, whole, label in zip(found, texts, named, strict=True):
+        parts = _parts(whole, speakers) if "\n" in whole else ((whole, label),)
+        for text, (name, begin) in parts:
+            if name in speakers:
+                last, words = name, text[begin:].removeprefix("\n")
+            else:
+                last, words = last if carry and not _DASH.match(text) else None, text
+            yield Turn(text=words, speaker=last, start=cue.start, end=cue.end)
 
 
 def _named_within(text: str) -> Iterator[str]:
@@ -42,16 +44,12 @@ def _named_within(text: str) -> Iterator[str]:
             yield name
 
 
-def _parted(said: Iterable[_Said], speakers: frozenset[str]) -> Iterator[_Said]:
-    """The same, but for cues in which several people speak: each part of such a cue by itself."""
-    for cue, text, start in said:
-        if "\n" in text:
-            yield from ((cue, part, labels.start(part)) for part in _parts(text, speakers))
-        else:
-            yield cue, text, start
+def _parts(text: str, speakers: frozenset[str]) -> Iterator[_Part]:
+    """The text of a cue in which several people may speak, cut where another begins; each with its label."""
+    return ((part, labels.start(part)) for part in _cut(text, speakers))
 
 
-def _parts(text: str, speakers: frozenset[str]) -> Iterator[str]:
+def _cut(text: str, speakers: frozenset[str]) -> Iterator[str]:
     """The text, cut above each label and above the first of some lines behind dashes."""
     part: list[str] = []
     nobodys = False

@@ -14,10 +14,11 @@ from pipeline.domain.documents import Warning
 from pipeline.transcripts import clock
 
 _SETTING = r"(?:align|line|position|region|size|vertical)"
-#: A block as nearly all are, found at once: an id or none, times that can be read, and words.
+#: A block as nearly all are, found at once: an id or none, times that can be read, and words. Or nothing, where the next
+#: block is another: so a search never goes beyond it.
 _REGULAR = re.compile(
     rf"(?:([^\s>][^\n>]{{0,199}})\n)?{clock.PARTS} --> {clock.PARTS}(?: {_SETTING}:[^\n>]*)?\n"
-    r"(?P<words>[^\n]++(?:\n[^\n]++){0,50}+)(?:\n\n|\n?\Z)"
+    r"(?P<words>[^\n]++(?:\n[^\n]++){0,50}+)(?:\n\n|\n?\Z)|"
 )
 #: Times that can be read, or (`doubtful`) what stands where times should.
 _TIMING = re.compile(
@@ -126,7 +127,7 @@ def _apart(text: str, is_comment: _Test) -> Iterator[Cue]:
         if number is not None and (cue.id or not cue.is_timed):
             yield number
         number = None
-        if cue.is_timed:
+        if cue.doubt is None or cue.is_timed:
             yield cue
         elif _NUMBER.fullmatch(cue.text):
             number = cue
@@ -140,11 +141,15 @@ def _by_blocks(text: str) -> Iterator[Cue]:
     """The cues of each run of lines that are not empty."""
     end = 0
     while (begin := _ink(text, end)) < len(text):
-        regular = _REGULAR.match(text, begin)
-        if regular is not None and "-->" not in regular["words"]:
-            yield _regular(regular)
+        end = begin
+        for regular in _REGULAR.finditer(text, begin):
+            name, h1, m1, s1, h2, m2, s2, words = regular.groups()
+            if words is None or "-->" in words:
+                break
+            place = regular.start("words") - 1
+            yield timed(words, clock.of(h1, m1, s1), clock.of(h2, m2, s2), place, name or "")
             end = regular.end()
-        else:
+        if end == begin:
             stop = text.find("\n\n", begin)
             stop = len(text) if stop < 0 else stop
             yield from _of_irregular_block(text[begin:stop], begin)
@@ -157,11 +162,6 @@ def _ink(text: str, begin: int) -> int:
         return begin
     ink = _INK.search(text, begin)
     return len(text) if ink is None else max(begin, text.rfind("\n", begin, ink.start()) + 1)
-
-
-def _regular(block: re.Match[str]) -> Cue:
-    name, h1, m1, s1, h2, m2, s2, words = block.groups()
-    return timed(words, clock.of(h1, m1, s1), clock.of(h2, m2, s2), block.start("words") - 1, name or "")
 
 
 def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
