@@ -14,8 +14,8 @@ from pipeline.domain.documents import Warning
 from pipeline.transcripts import clock
 
 _SETTING = r"(?:align|line|position|region|size|vertical)"
-#: A block as nearly all are, found at once: an id or none, times that can be read, and words. Or nothing, where the next
-#: block is another: so a search never goes beyond it.
+#: A block as nearly all are, found at once: an id or none, times that can be read, and words. Or nothing, where the
+#: next block is another: so a search never goes beyond it.
 _REGULAR = re.compile(
     rf"(?:([^\s>][^\n>]{{0,199}})\n)?{clock.PARTS} --> {clock.PARTS}(?: {_SETTING}:[^\n>]*)?\n"
     r"(?P<words>[^\n]++(?:\n[^\n]++){0,50}+)(?:\n\n|\n?\Z)|"
