@@ -23,6 +23,10 @@ from pipeline.domain.text import is_storable, storable
 def _clean_id(value: str) -> str:
     if not is_storable(value):
         raise ValueError("holds a NUL character or a lone surrogate; ids must be plain text")
+    return value
+
+
+def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("holds nothing but blanks")
     return value
@@ -40,6 +44,7 @@ def _utc(value: datetime) -> datetime:
 
 
 Id = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_clean_id)]
+GivenId = Annotated[Id, AfterValidator(_not_blank)]
 # Before: pydantic refuses a lone surrogate before any validator that comes after.
 Text = Annotated[str, BeforeValidator(_clean_text)]
 UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]
@@ -84,8 +89,8 @@ class DocumentFields(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    document_id: Id
-    account_id: Id
+    document_id: GivenId
+    account_id: GivenId
     consent_scope: Id = "default"
     retention_class: Id = "default"
     occurred_at: UtcTime | None = None
