@@ -30,6 +30,7 @@ _NO_WORD = re.compile(r"(?:[0-9]|[^\w\s])*")
 #: Where a cue stands on the screen. Anything else behind the times is words.
 _SETTINGS = re.compile(rf"\s*(?:{_SETTING}[:\x00]|[XY][12]:|\x00|$)")
 _INK = re.compile(r"\S")
+_WHOLE_TIME = re.compile(clock.CLOCK)
 _NUMBER = re.compile(r"[0-9]{1,9}[ \t]*")
 #: What stands above a timing line below an empty cue is an id if it looks like one, else that cue's words.
 _CODE = re.compile(r"[^\s0-9]{0,80}[0-9]\S{0,80}")
@@ -82,7 +83,7 @@ def cues(text: str, is_comment: _Test = no_comment) -> Iterator[Cue]:
         if last is not None:
             yield last
         if len(cue.id) > _LONGEST_ID:
-            yield _stray(cue.id, cue.offset)
+            yield stray(cue.id, cue.offset)
         last = cue
     if last is not None:
         yield last
@@ -118,6 +119,11 @@ def timed(text: str, start: float | None, end: float | None, offset: int = 0, na
     if start is None or end is None or end < start:
         return Cue(text, start, doubt="unreadable_timing", offset=offset, id=name)
     return Cue(text, start, end, None, offset, name)
+
+
+def stray(text: str, offset: int) -> Cue:
+    """Text that belongs to no times."""
+    return Cue(text, doubt="text_outside_cues", offset=offset)
 
 
 def _apart(text: str, is_comment: _Test) -> Iterator[Cue]:
@@ -171,10 +177,10 @@ def _of_irregular_block(block: str, offset: int) -> Iterator[Cue]:
         if timing is not None:
             yield _of_timing(words, timing, name, offset)
         elif words:
-            yield _stray(words, offset)
+            yield stray(words, offset)
         timing, name, begin = following, next_name, following.end() + 1
     words = block[begin:].removesuffix("\n")
-    yield _stray(words, offset) if timing is None else _of_timing(words, timing, name, offset)
+    yield stray(words, offset) if timing is None else _of_timing(words, timing, name, offset)
 
 
 def _split(lines: str, *, below_timing: bool) -> tuple[str, str]:
@@ -224,14 +230,15 @@ def _of_timing(text: str, timing: re.Match[str], name: str, offset: int) -> Cue:
     if doubtful is None:
         start, end = clock.of(h1, m1, s1), clock.of(h2, m2, s2)
     else:
-        start, end = clock.seconds(doubtful), clock.seconds(until)
+        start, end = _time(doubtful), _time(until)
     if rest and not _SETTINGS.match(rest):
         text = f"{rest.strip()}\n{text}".rstrip("\n")
     return timed(text, start, end, offset + timing.start("rest"), name)
 
 
-def _stray(text: str, offset: int) -> Cue:
-    return Cue(text, doubt="text_outside_cues", offset=offset)
+def _time(text: str) -> float | None:
+    """The time that the text is; with anything behind it, it may be a word."""
+    return clock.seconds(text) if _WHOLE_TIME.fullmatch(text) else None
 
 
 def _place(text: str, offsets: list[int]) -> str:

@@ -55,7 +55,16 @@ def turns_json(turns):
 
 def docx(paragraphs):
     """A Word document with these paragraphs and nothing else."""
-    body = "".join(f"<w:p><w:r><w:t>{escaped(text)}</w:t></w:r></w:p>" for text in paragraphs)
+    return document("".join(f"<w:p><w:r><w:t>{escaped(text)}</w:t></w:r></w:p>" for text in paragraphs))
+
+
+def row(cells):
+    """Of a table in Word."""
+    return f"<w:tr>{''.join(f'<w:tc><w:p><w:r><w:t>{escaped(cell)}</w:t></w:r></w:p></w:tc>' for cell in cells)}</w:tr>"
+
+
+def document(body):
+    """A Word document with this body."""
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     whole = BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
@@ -63,39 +72,107 @@ def docx(paragraphs):
     return whole.getvalue()
 
 
-def vendors(turns):
-    """JSON as speech services write it, by the least that their readers look for."""
-    texts = [text for _, _, _, text in turns]
-    words = [{"word": word, "start": 1.0, "end": 1.5, "speaker": 0} for word in texts[0].split()]
-    spans = [{"start": 1.0, "end": 2.0, "text": text} for text in texts]
+def headed(turns, heading):
+    """Each turn below a line of its own."""
+    return "".join(f"{heading.format(name=name, at=at(start))}\n{text}\n\n" for name, start, _, text in turns)
+
+
+def at(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def texts(turns):
+    """By format, what a tool writes of the turns."""
+    timed = [(clock(start), clock(end), name, text) for name, start, end, text in turns]
+    unpadded = [(f"0:0:{start}", f"0:0:{end}", name, text) for name, start, end, text in turns]
+    yield "vtt", vtt(turns)
+    paragraphs = (f'<p begin="{start}" end="{end}">{name}: {escaped(text)}</p>' for start, end, name, text in timed)
+    yield "ttml", f"<tt xmlns='http://www.w3.org/ns/ttml'><body>{''.join(paragraphs)}</body></tt>"
+    yield "unknown_markup", f"<!DOCTYPE html><html><body><p>{escaped(plain(turns))}</p></body></html>"
+    yield (
+        "ass",
+        "[Script Info]\n\n[Events]\n"
+        + "".join(f"Dialogue: 0,{start},{end},Default,{name},0,0,0,,{text}\n" for start, end, name, text in timed),
+    )
+    yield "teams_docx_old", "".join(f"{start} --> {end}\n{name}\n{text}\n" for start, end, name, text in unpadded)
+    yield "sbv", "".join(f"{start},{end}\n{name}: {text}\n\n" for start, end, name, text in timed)
+    yield "srt", srt(turns)
+    yield "whisper_console", "".join(f"[{start} --> {end}]  {name}: {text}\n" for start, end, name, text in timed)
+    yield "zoom_caption", "".join(f"[{name}] {start[:8]}\n{text}\n\n" for start, _, name, text in timed)
+    yield "zoom_chat", "".join(f"{start[:8]}\tFrom {name} : {text}\n" for start, _, name, text in timed)
+    yield "whatsapp", "".join(f"12/05/2026, 10:0{n} - {name}: {text}\n" for n, (*_, name, text) in enumerate(timed))
+    yield (
+        "irc",
+        "".join(f"[2026-05-12T{start[:8]}Z]\t<Transcriber>\t{name}: {text}\n" for start, _, name, text in timed),
+    )
+    yield "csv_turns", "Speaker,Start,Text\n" + "".join(f'{name},{start},"{text}"\n' for start, _, name, text in timed)
+    yield "google_meet", f"Attendees\nAnna Kim, Ben\nTranscript\n00:00:00\n{plain(turns)}"
+    yield "fathom", headed(turns, "{at} - {name} (Rye)")
+    yield "teams_docx", headed(turns, "{name}   {at}")
+    yield "otter", headed(turns, "{name}  {at}  ")
+    yield "name_lines", headed(turns, "{name}")
+    yield "summary", "Summary\nA call on the pilot.\n\nNext steps\n- a contract\n- a date\n- a call\n"
+    yield "plain", plain(turns)
+
+
+def values(turns):
+    """By format, the JSON of a speech service, with the least that its reader looks for."""
+    said = [{"text": text, "start": start, "end": end} for _, start, end, text in turns]
+    text = turns[0][3]
+    words = [{"word": word, "start": 1.0, "end": 1.5, "speaker": 0} for word in text.split()]
+    job = {"id": "1", "status": "completed", "audio_url": "x", "audio_duration": 9}
     items = [
         {"type": "pronunciation", "start_time": "1.0", "end_time": "1.2", "alternatives": [{"content": word}]}
-        for word in texts[0].split()
+        for word in text.split()
     ]
-    said = {"speakerId": "7", "sentences": spans}
-    yield {"results": {"channels": [{"alternatives": [{"transcript": texts[0], "words": words}]}]}}
-    job = {"id": "1", "status": "completed", "audio_url": "x"}
-    yield job | {"utterances": [span | {"speaker": "A", "words": []} for span in spans], "audio_duration": 9}
-    yield {"segments": [span | {"avg_logprob": -0.2, "no_speech_prob": 0.1} for span in spans]}
-    yield {"segments": [spans[0] | {"speaker": "SPEAKER_00", "words": words}]}
-    yield {"callTranscripts": [{"callId": "1", "transcript": [said]}]}
-    yield {"sentences": [{"index": 0, "speaker_name": "Anna", "text": texts[0], "start_time": 1}], "duration": 1}
-    yield {"jobName": "x", "accountId": "1", "status": "COMPLETED", "results": {"transcripts": [], "items": items}}
-    yield {"monologues": [{"speaker": 0, "elements": [{"type": "text", "value": text} for text in texts]}]}
-    yield {"transcript": [{"speaker": {"display_name": "Anna"}, "text": texts[0], "timestamp": "00:00:01"}]}
-    yield {
-        "combinedRecognizedPhrases": [],
-        "recognizedPhrases": [{"offsetInTicks": 1, "nBest": [{"display": texts[0]}]}],
-    }
+    conversation = {"conversationItems": [{"participantId": "1", "text": text}]}
+    yield "deepgram", {"results": {"channels": [{"alternatives": [{"transcript": text, "words": words}]}]}}
+    yield "gong", {"callTranscripts": [{"callId": "1", "transcript": [{"speakerId": "7", "sentences": said}]}]}
+    yield (
+        "fireflies",
+        {"sentences": [{"index": 0, "speaker_name": "Anna", "text": text, "start_time": 1}], "duration": 1},
+    )
+    yield "fathom_api", {"transcript": [{"speaker": {"display_name": "Anna"}, "text": text, "timestamp": "00:00:01"}]}
+    yield "grain", [{"speaker": "Anna", "participant_id": "1", "text": text, "start": 1, "end": 2}]
+    yield "assemblyai", job | {"utterances": [each | {"speaker": "A", "words": []} for each in said]}
+    yield "aws_transcribe", {"jobName": "x", "results": {"transcripts": [], "items": items}}
+    yield "aws_call_analytics", {"Transcript": [{"ParticipantRole": "AGENT", "Content": text}]}
+    yield "aws_bda", {"metadata": {}, "audio_segments": [{"text": text}]}
+    yield "ibm_watson", {"results": [{"final": True, "alternatives": [{"transcript": text}]}]}
+    yield "google_stt", {"results": [{"alternatives": [{"transcript": text, "confidence": 0.9}]}]}
+    yield "azure", {"combinedRecognizedPhrases": [], "recognizedPhrases": [{"nBest": [{"display": text}]}]}
+    yield "azure_conversation", {"analysisInput": {"conversations": [conversation]}}
+    yield "whisper", {"segments": [each | {"avg_logprob": -0.2, "no_speech_prob": 0.1} for each in said]}
+    yield "whisper_cpp", {"transcription": [{"offsets": {"from": 0, "to": 900}, "text": text}]}
+    yield "rev", {"monologues": [{"speaker": 0, "elements": [{"type": "text", "value": text}]}]}
+    yield "gecko", {"monologues": [{"speaker": {"id": "1"}, "terms": [{"type": "WORD", "text": text}]}]}
+    yield "speechmatics", {"results": [{"type": "word", "alternatives": [{"content": text}]}]}
+    yield "kaldi", {"words": [{"word": word, "punct": word, "start": 1, "end": 2} for word in text.split()]}
+    yield "elevenlabs_agent", {"transcript": [{"role": "agent", "message": text, "time_in_call_secs": 1}]}
+    yield "elevenlabs_scribe", {"words": [{"type": "word", "text": word} for word in text.split()]}
+    yield "meet_entries", {"transcriptEntries": [{"participant": "participants/1", "text": text}]}
+    yield "azure_messages", {"messages": [{"persona": "human", "content": text}]}
+    yield "md_content", {"Content": f"**Agent:** {text}"}
+    yield "turns", [dict(zip(("speaker", "start", "end", "text"), turn, strict=True)) for turn in turns]
+    yield "unknown_json", {"a": [{"b": text}]}
 
 
 def samples():
-    """The bytes of each."""
-    texts = [write(SPOKEN) for write in (vtt, srt, zoom, plain, bracketed, turns_json)]
-    texts += [json.dumps(value) for value in vendors(SPOKEN)]
-    texts.append("".join(f"[{speaker}] {clock(start)[:8]}\n{text}\n\n" for speaker, start, _, text in SPOKEN))
-    texts.append("".join(f"{speaker}  0:{int(start):02d}  \n{text}\n\n" for speaker, start, _, text in SPOKEN))
-    texts.append("".join(f"{clock(start)[:8]}\tFrom {speaker} : {text}\r\n" for speaker, start, _, text in SPOKEN))
-    texts.append("".join(f"{int(start)}:00 - {speaker} (Rye)\n  {text}\n\n" for speaker, start, _, text in SPOKEN))
-    words = docx([f"{speaker}: {text}" for speaker, _, _, text in SPOKEN])
-    return [*(text.encode() for text in texts), words]
+    """By format, the bytes of a small file."""
+    table = (
+        f"<w:tbl>{''.join(map(row, [('Speaker', 'Content'), *((name, text) for name, _, _, text in SPOKEN)]))}</w:tbl>"
+    )
+    return {
+        "docx_table": document(table),
+        **{name: json.dumps(value).encode() for name, value in values(SPOKEN)},
+        **{name: text.encode() for name, text in texts(SPOKEN)},
+    }
+
+
+#: What people have that no reader is for alone.
+OTHERS = [
+    zoom(SPOKEN).encode(),
+    bracketed(SPOKEN).encode(),
+    docx([f"{speaker}: {text}" for speaker, _, _, text in SPOKEN]),
+    json.dumps({"segments": [{"start": 1, "text": SPOKEN[0][3], "speaker": "SPEAKER_00", "words": []}]}).encode(),
+]

@@ -5,13 +5,14 @@ A short form in every run of the tests; FUZZ_SECONDS=300 (`make fuzz`) goes on f
 
 import os
 import random
+import re
 import resource
 import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import bracketed, plain, samples, srt, turns_json, vtt, zoom
+from samples import OTHERS, bracketed, plain, samples, srt, turns_json, vtt, zoom
 
 from pipeline.domain.failure import POLICIES
 from pipeline.domain.warnings import WARNINGS
@@ -21,7 +22,9 @@ from pipeline.transcripts.read import read
 SECONDS = float(os.environ.get("FUZZ_SECONDS") or 3)
 #: A file of a few kilobytes takes milliseconds; a pattern that is not linear takes minutes.
 PATIENCE = 10.0
-SAMPLES = samples()
+SAMPLES = [*samples().values(), *OTHERS]
+#: Of these nothing is read: chats, a summary, and what no reader knows.
+REFUSED = {"zoom_chat", "whatsapp", "summary", "unknown_json", "unknown_markup"}
 PIECES = [
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\n\n", b"-->", b"00:00:60.000 --> 1:2", b"<v ",
     b"</v>", b"&#0;", b"{", b"[", b'"', b"null", b"1e999", b"\\ud800", b'"speaker":', b'"text":3,', b"NaN", b"WEBVTT",
@@ -104,7 +107,8 @@ DAMAGES = (insert, insert, cut, truncate, flip, swap, encode, repeat, shuffle_li
 
 
 def test_every_sample_is_read():
-    assert [index for index, data in enumerate(SAMPLES) if outcome(data) is None] == [len(SAMPLES) - 3]  # the chat
+    assert {name for name, data in samples().items() if outcome(data) is None} == REFUSED
+    assert all(map(outcome, OTHERS))
 
 
 @pytest.mark.timeout(0)
@@ -129,6 +133,32 @@ def test_damaged_samples_give_a_reading_or_a_named_failure():
 @given(st.binary(max_size=2_000))
 def test_any_bytes_give_a_reading_or_a_named_failure(data):
     outcome(data)
+
+
+#: What lines of transcripts are made of, and words, each of which is there once.
+PARTS = [
+    "Anna Kim", "Ben", "Speaker 1", "王芳", ":", ": ", "\uff1a", "0:42", "10:42", "00:00:01.000", "00:00:02,500",
+    "1:02:03", "0:0:3.80", " --> ", "-->", ",", " - ", "- ", ">> ", " ", "  ", "   ", "\t", "[", "] ", "(", ")",
+    "<v Anna>", "</v>", "<", ">", "**", "#", "|", "?", "!", "7", "From ", "Transcript", "Attendees", "Dialogue: ", "{",
+    "}", '"', "2026-05-12T10:00:00Z", "12/05/2026", "<Transcriber>", "Next steps", "\n", "\n", "\n\n", "\n\n",
+    *["word"] * 12,
+]  # fmt: skip
+HEADS = ["", "", "WEBVTT\n\n", "1\n00:00:01,000 --> 00:00:02,000\n", "[00:01.000 --> 00:02.000] ", "[Events]\n"]
+#: Whoever leaves something out says so; what stands among unreadable times may be one of them.
+LEFT_OUT = {code for code in WARNINGS if code.endswith("_left_out")} | {"unreadable_timing"}
+WORD = re.compile("word[0-9]+x")
+#: A line above the times is the cue's id.
+ID = re.compile(r"^[^\n]*\n(?=[^\n]*-->)", re.MULTILINE)
+
+
+@settings(max_examples=max(200, int(SECONDS * 50)), suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(HEADS), st.lists(st.sampled_from(PARTS), min_size=10, max_size=80))
+def test_no_word_of_a_text_is_lost_in_silence(head, parts):
+    text = head + "".join(f"word{place}x" if part == "word" else part for place, part in enumerate(parts))
+    reading = outcome(text.encode())
+    if reading is not None and LEFT_OUT.isdisjoint(warning.code for warning in reading.warnings):
+        said = "".join(f"{turn.speaker} {turn.text} " for turn in reading.transcript.turns)
+        assert set(WORD.findall(ID.sub("", text))) <= set(WORD.findall(said))
 
 
 #: Times in milliseconds; words that no format gives a meaning, and enough of them to be a call.

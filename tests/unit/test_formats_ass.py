@@ -32,12 +32,17 @@ def test_substation_alpha_has_other_fields_and_names_may_stand_in_the_words():
     ]
 
 
-def test_a_line_that_is_cut_keeps_its_words_and_is_counted():
+def test_lines_that_are_cut_keep_their_words_and_are_counted():
     reading = read(
-        b"[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,Dana,0,0,0,,Good morning.\nDialogue: and so on\n"
+        b"[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,Dana,0,0,0,,Good morning.\nDialogue: and so on\n\n"
+        b"my line\n; made by hand\n[Fonts]\nx\n"
     )
     assert [(turn.text, turn.start) for turn in reading.transcript.turns] == [
         ("Good morning.", 1.0),
         ("and so on", None),
+        ("my line", None),
     ]
-    assert ("unreadable_timing", "line 3") in {(warning.code, warning.place) for warning in reading.warnings}
+    assert [(warning.code, warning.place) for warning in reading.warnings][:2] == [
+        ("unreadable_timing", "line 3"),
+        ("text_outside_cues", "line 5"),
+    ]

@@ -10,14 +10,17 @@ from collections.abc import Iterator, Sequence
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.captions import labelled
 from pipeline.transcripts.clock import seconds
-from pipeline.transcripts.cues import Cue, doubts, timed
+from pipeline.transcripts.cues import Cue, doubts, stray, timed
 from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "ass"
 
 _FIRST = re.compile(r"\s{0,1000}\[(?:Script Info|V4\+? Styles|Events)\][ \t]{0,8}$", re.IGNORECASE | re.MULTILINE)
-_EVENTS = re.compile(r"^\[Events\]", re.IGNORECASE | re.MULTILINE)
-_LINE = re.compile(r"^(Format|Dialogue):[ \t]{0,8}([^\n]*)", re.MULTILINE)
+_LINE = re.compile(
+    r"^(?:\[(?P<section>[\w+ ]{1,40})\][ \t]{0,8}$"
+    r"|(?:(?P<kind>Format|Dialogue|Comment|Picture|Sound|Movie|Command):[ \t]{0,8}|(?!;))(?P<values>[^\n]*\S))",
+    re.MULTILINE,
+)
 _FIELDS = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 _OVERRIDE = re.compile(r"\{[^{}\n]*\}")
 #: From here on the words are the strokes of a picture.
@@ -43,18 +46,23 @@ def _turns(found: Sequence[Cue]) -> Iterator[Turn]:
 
 
 def _cues(text: str) -> Iterator[Cue]:
-    """What is spoken; the name of the speaker is the cue's id."""
-    events = _EVENTS.search(text)
+    """What is spoken; the name of the speaker is the cue's id. A line of no kind among the spoken ones may be, too."""
     fields: Sequence[str] = _FIELDS
-    for line in _LINE.finditer(text, events.end() if events else 0):
-        if line[1] == "Format":
-            fields = [field.strip().lower() for field in line[2].split(",")]
-        elif not _DRAWING.search(line[2]):
-            yield _cue(dict(zip(fields, line[2].split(",", len(fields) - 1), strict=False)), line)
+    among_events = False
+    for line in _LINE.finditer(text):
+        kind, values = line["kind"], line["values"]
+        if line["section"]:
+            among_events = line["section"].lower() == "events"
+        elif kind == "Dialogue" and not _DRAWING.search(values):
+            yield _cue(dict(zip(fields, values.split(",", len(fields) - 1), strict=False)), line)
+        elif kind == "Format" and among_events:
+            fields = [field.strip().lower() for field in values.split(",")]
+        elif kind is None and among_events:
+            yield stray(values, line.start())
 
 
 def _cue(values: dict[str, str], line: re.Match[str]) -> Cue:
     """The cue that a line's values give; a line that has fewer than its format says is all words."""
-    words = _BREAK.sub("\n", _OVERRIDE.sub("", values.get("text", line[2]))).replace("\\h", " ")
+    words = _BREAK.sub("\n", _OVERRIDE.sub("", values.get("text", line["values"]))).replace("\\h", " ")
     start, end = (seconds(values.get(field, "")) for field in ("start", "end"))
     return timed(words, start, end, line.start(), (values.get("name") or values.get("actor") or "").strip())
