@@ -68,7 +68,7 @@ def headings(text: str, heading: re.Pattern[str]) -> Iterator[re.Match[str]]:
     if "gap" not in heading.groupindex or heading.search(text) is None:
         return heading.finditer(text)
     names = labels.believed(match["name"] for match in heading.finditer(text))
-    return (match for match in heading.finditer(text) if _is_plain_to_see(match) or match["name"] in names)
+    return (match for match in heading.finditer(text) if _is_one(match, names))
 
 
 def above(text: str, heading: re.Pattern[str]) -> str:
@@ -107,9 +107,11 @@ def names_come_back(text: str, heading: re.Pattern[str]) -> bool:
     return sum(name in found for name in names) >= _NEARLY_ALL * len(names) > 0
 
 
-def _is_plain_to_see(heading: re.Match[str]) -> bool:
-    """Whether the heading is bold, or its name and time are further apart than words are."""
-    return len(heading["gap"]) > 1 or heading[0].startswith("*")
+def _is_one(heading: re.Match[str], names: frozenset[str]) -> bool:
+    """Whether the name is believed, or the heading bold, or its name and time further apart than words are."""
+    if not any(map(str.isalpha, heading["name"])):
+        return False
+    return heading["name"] in names or len(heading["gap"]) > 1 or heading[0].startswith("*")
 
 
 def _section(heading: re.Match[str], text: str) -> Section:

@@ -91,6 +91,10 @@ def test_a_dialogue_in_which_times_are_said_is_read_as_one(text):
     assert reading.transcript.turns[0].text in ("When do we meet?", "We start.", "We start.\nPart 12:30")
 
 
+def test_signs_without_letters_are_no_names():
+    assert read(b"### 0:05\nDana: We renew.\n### 0:09\nBob: Good.\n").format == "plain"
+
+
 def test_a_long_text_above_a_few_headings_is_not_dropped():
     text = "We spoke of the renewal, and of the offer. \n" * 200 + "Dana  0:05\nWe renew.\nBob  0:09\nGood.\n"
     assert read(text.encode()).format == "plain"
