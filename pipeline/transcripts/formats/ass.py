@@ -15,9 +15,10 @@ from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "ass"
 
-_FIRST = re.compile(r"\s{0,1000}\[(?:Script Info|V4\+? Styles|Events)\][ \t]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_SECTION = r"\[(?P<section>Script Info|V4\+{0,2} Styles|Events|Fonts|Graphics|Aegisub [\w ]{1,40})\][ \t]{0,8}$"
+_FIRST = re.compile(rf"\s{{0,1000}}{_SECTION}", re.IGNORECASE | re.MULTILINE)
 _LINE = re.compile(
-    r"^(?:\[(?P<section>[\w+ ]{1,40})\][ \t]{0,8}$"
+    rf"^(?:(?i:{_SECTION})"
     r"|(?:(?P<kind>Format|Dialogue|Comment|Picture|Sound|Movie|Command):[ \t]{0,8}|(?!;))(?P<values>[^\n]*\S))",
     re.MULTILINE,
 )
