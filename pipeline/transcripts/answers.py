@@ -8,10 +8,7 @@ from typing import Any, TypeVar
 
 from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
-from pipeline.transcripts.source import Parsed, Source, bounded
-
-#: What a file is that holds a model's words and nobody's speech.
-SUMMARY = "a summary that a model wrote"
+from pipeline.transcripts.source import SUMMARY, Parsed, Source, bounded
 
 #: What others call such a field beside a transcript.
 _WRITTEN = ("summary", "Summary", "short_summary", "ai_summary", "action_items", "key_points", "highlights")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import dialogue, labels
 from pipeline.transcripts.clock import seconds
+from pipeline.transcripts.source import TOP
 from pipeline.transcripts.vendor import turn
 
 #: M:SS or H:MM:SS; some exports in Chinese and Japanese write the wide colon.
@@ -32,8 +33,6 @@ SPEAKER_AND_TIME = re.compile(
 )
 
 _ANY_TIME = re.compile(r"[0-9][:\uff1a][0-9]{2}")
-#: So much of a text tells whether it has headings.
-_HEAD = 65_536
 #: A preamble longer than this, and than what stands below it, is not one.
 _TITLE = 4_096
 _NEARLY_ALL = 0.8
@@ -83,7 +82,7 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
     An agenda has the same lines, with nothing below most of them; so has a dialogue in which somebody reads out times,
     but its labels outnumber them, or stand above the first.
     """
-    top = text[:_HEAD]
+    top = text[:TOP]
     if heading.search(top) is None:
         return False
     found = list(sections(top, heading))
@@ -97,12 +96,12 @@ def is_headed(text: str, heading: re.Pattern[str]) -> bool:
 
 def has_times(text: str) -> bool:
     """Whether there is a time near the top: most texts have none, and need no look at each line."""
-    return _ANY_TIME.search(text, 0, _HEAD) is not None
+    return _ANY_TIME.search(text, 0, TOP) is not None
 
 
 def names_come_back(text: str, heading: re.Pattern[str]) -> bool:
     """Whether nearly all lines that look like headings hold a name that is there again, or is in such company."""
-    names = [match["name"] for match in heading.finditer(text[:_HEAD]) if match["name"]]
+    names = [match["name"] for match in heading.finditer(text[:TOP]) if match["name"]]
     found = labels.believed(names)
     return sum(name in found for name in names) >= _NEARLY_ALL * len(names) > 0
 

@@ -4,7 +4,6 @@ Dates become seconds from the first of them, since a file says when something wa
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -13,13 +12,11 @@ from pydantic import BeforeValidator, ValidationInfo
 
 from pipeline.domain.documents import Warning
 from pipeline.transcripts import clock
-from pipeline.transcripts.vendor import Seconds
+from pipeline.transcripts.vendor import LONGEST_CALL, Seconds, unreadable
 
 _ISO = re.compile(
     r"P(?:([0-9]{1,3})D)?T(?:([0-9]{1,6})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,9}(?:\.[0-9]{1,15})?)S)?", re.ASCII
 )
-#: No call is longer, in seconds: a month.
-_LONGEST = 31 * 86_400.0
 
 
 def _on_the_clock(given: Any) -> Any:
@@ -44,8 +41,7 @@ def _as_date(given: Any, info: ValidationInfo) -> datetime | None:
     try:
         date = datetime.fromisoformat(given)
     except (TypeError, ValueError):
-        if isinstance(info.context, Counter):
-            info.context["unreadable_timing"] += 1
+        unreadable(info)
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
@@ -67,6 +63,6 @@ def elapsed(dates: Sequence[datetime | None], field: str) -> tuple[list[float | 
     """Seconds from the first date to each; where one is earlier, or a month away, none is believed, and a warning."""
     first = next((date for date in dates if date), None)
     since = [(date - first).total_seconds() if date and first else None for date in dates]
-    if all(seconds is None or 0 <= seconds <= _LONGEST for seconds in since):
+    if all(seconds is None or 0 <= seconds <= LONGEST_CALL for seconds in since):
         return since, ()
     return [None] * len(since), (Warning(code="unreadable_timing", place=field),)

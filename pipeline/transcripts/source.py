@@ -12,6 +12,13 @@ from pipeline.transcripts.decoding import Decoded, decode
 from pipeline.transcripts.docx import Docx, read_docx
 from pipeline.transcripts.json_text import value_of
 
+#: What a file may be that is no call.
+CHAT = "a chat"
+SUMMARY = "a summary that a model wrote"
+
+#: So many characters show what a text is: a preamble longer than this is not one.
+TOP = 65_536
+
 #: A day of speech has about 20,000 turns; more than this is not a call, and would fill the memory.
 MAX_TURNS = 200_000
 
@@ -45,6 +52,11 @@ class Source:
         text = self.decoded.text
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
+    @property
+    def top(self) -> str:
+        """The beginning of the text, which shows what it is."""
+        return self.text[:TOP]
+
     @cached_property
     def json(self) -> Any:
         """The object or list that the text is in JSON, else None.
@@ -69,7 +81,7 @@ class Parsed(NamedTuple):
 
     turns: list[Turn]
     warnings: tuple[Warning, ...] = ()
-    #: What it is instead of a call ("a chat"), where it is none.
+    #: What it is instead of a call (CHAT, SUMMARY), where it is none.
     instead: str | None = None
     #: A text inside the file, to be read as a file of its own, where the turns are there.
     within: str | None = None

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\s{0,8}[0-9]{1,15}(?:\.[0-9]{1,15})?s?\s{0,8}")
 #: What diarization counts with: 0, 12, A.
 _COUNTER = re.compile(r"[0-9]{1,3}|[A-Z]")
 #: No call is longer, in seconds: a month.
-_LONGEST = 31 * 86_400.0
+LONGEST_CALL = 31 * 86_400.0
 
 _Doubts = Counter[str]
 
@@ -52,14 +52,19 @@ def read_as(shape: type[_S], value: Any, vendor: str) -> tuple[_S, tuple[Warning
     return read, tuple(Warning(code=code, place=f"{count} times") for code, count in doubts.items())
 
 
+def unreadable(info: ValidationInfo) -> None:
+    """Count a time that is left out, for the warning that `read_as` gives."""
+    if isinstance(info.context, Counter):
+        info.context["unreadable_timing"] += 1
+
+
 def _in_seconds(per_second: float) -> Callable[[Any, ValidationInfo], float | None]:
     def read(given: Any, info: ValidationInfo) -> float | None:
         if given is None or given == "":
             return None
         number = _number(given)
-        if number is None or not 0 <= number / per_second <= _LONGEST:
-            if isinstance(info.context, Counter):
-                info.context["unreadable_timing"] += 1
+        if number is None or not 0 <= number / per_second <= LONGEST_CALL:
+            unreadable(info)
             return None
         return number / per_second
 

@@ -96,14 +96,14 @@ def test_a_time_of_day_is_told_from_the_name_and_is_no_start():
         ("Ben", None, "Good."),
         ("Anna", None, "Bye."),
     ]
-    assert ("unreadable_timing", "4 lines") in [(each.code, each.place) for each in reading.warnings]
+    assert ("unreadable_timing", "4 times") in [(each.code, each.place) for each in reading.warnings]
 
 
 @pytest.mark.parametrize("stamp", ["2026-11-30T10:00:0{}Z", "2026-11-30 10:00:0{}", "[2026-11-30T10:00:0{}+01:00]"])
 def test_a_date_is_told_from_the_name_and_is_no_start(stamp):
     reading = read("\n".join(f"{stamp.format(n)} {(n % 2 and 'Ben') or 'Anna'}: We renew." for n in range(4)).encode())
     assert {(turn.speaker, turn.start) for turn in reading.transcript.turns} == {("Anna", None), ("Ben", None)}
-    assert ("unreadable_timing", "4 lines") in [(each.code, each.place) for each in reading.warnings]
+    assert ("unreadable_timing", "4 times") in [(each.code, each.place) for each in reading.warnings]
 
 
 def test_a_time_may_stand_behind_the_name():

@@ -7,8 +7,8 @@ holds only what a model concluded.
 from typing import Any
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts.answers import SUMMARY, speech
-from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.answers import speech
+from pipeline.transcripts.source import SUMMARY, Parsed, Source
 from pipeline.transcripts.vendor import Label, Many, Milliseconds, Shape, Words, read_as, turn
 
 NAME = "aws_bda"

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_pascal
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.answers import speech
-from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.source import CHAT, Parsed, Source
 from pipeline.transcripts.vendor import Label, Many, Milliseconds, Shape, Words, read_as, turn
 
 NAME = "aws_call_analytics"
@@ -50,7 +50,7 @@ def parse(source: Source) -> Parsed:
     """The turns, without the summary that a model wrote. Contact Lens writes chats in the same shape."""
     output, doubts = read_as(_Output, source.json, "Amazon Transcribe Call Analytics")
     if output.channel == "CHAT":
-        return Parsed([], instead="a chat")
+        return Parsed([], instead=CHAT)
     about = output.conversation_characteristics
     written = {"ContactSummary": about and about.contact_summary}
     return speech(map(_turn, output.transcript), doubts, written)

@@ -24,7 +24,6 @@ _FIELDS = {
 }
 _DELIMITERS = (",", ";", "\t", "|")
 _WHISPER = "start\tend\ttext"
-_HEAD = 65_536
 
 
 class _Row(Shape):
@@ -51,7 +50,7 @@ class _WhisperTable(Shape):
 
 def recognises(source: Source) -> bool:
     """Whether the first line names a column of words, and one of speakers or times, and the others fill the first."""
-    return is_table(source.text[:_HEAD])
+    return is_table(source.top)
 
 
 def is_table(text: str) -> bool:

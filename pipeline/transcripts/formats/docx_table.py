@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pipeline.domain.documents import Turn, Warning
 from pipeline.transcripts import dialogue
 from pipeline.transcripts.docx import Table
+from pipeline.transcripts.omissions import unreadable_times
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.vendor import turn
 
@@ -74,8 +75,7 @@ def _paragraphs(blocks: list[str | Table]) -> str:
 
 
 def _doubts(unread: int, left_out: int) -> Iterator[Warning]:
-    if unread:
-        yield Warning(code="unreadable_timing", place=f"{unread} times")
+    yield from unreadable_times(unread)
     if left_out:
         yield Warning(code="notes_left_out", place=f"{left_out} paragraphs and tables")
 

@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from pipeline.domain.documents import Turn, Warning
 from pipeline.transcripts.headed import TIME, Section, above, is_headed, names_come_back, sections
 from pipeline.transcripts.omissions import left_out
-from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.source import SUMMARY, Parsed, Source, bounded
 
 NAME = "fathom"
 
 _HEADING = re.compile(rf"^ {{0,3}}@?(?P<time>{TIME}) -(?: (?!{TIME})(?P<name>[^\n]{{0,120}}))?$", re.MULTILINE)
 _LINK = re.compile(r"^[^\n\w]{0,8}VIEW RECORDING - [0-9]", re.MULTILINE)
-_HEAD = 4_096
 #: A label in capitals, and Fathom's link on the same line or on top of the next.
 _NOTE = re.compile(
     r"^ {0,4}[A-Z]{3,20}(?: [A-Z]{3,20})?: [^\n]{0,1000}(?:\n {0,4})?- WATCH: https://\S{1,500} {0,2}\n?",
@@ -27,7 +26,7 @@ _INDENT = re.compile(r"^ {2}", re.MULTILINE)
 
 def recognises(source: Source) -> bool:
     """Whether it links to a recording, or has headings of times and names that come back, with words below them."""
-    if _LINK.search(source.text, 0, _HEAD):
+    if _LINK.search(source.top):
         return True
     return names_come_back(source.text, _HEADING) and is_headed(source.text, _HEADING)
 
@@ -36,7 +35,7 @@ def parse(source: Source) -> Parsed:
     """One turn for each heading; without any, it is the summary that Fathom sends by mail."""
     found = list(bounded(sections(source.text, _HEADING)))
     if not found:
-        return Parsed([], instead="a summary that a model wrote")
+        return Parsed([], instead=SUMMARY)
     warnings = left_out("front_matter_left_out", above(source.text, _HEADING))
     return Parsed([_turn(section) for section in found], (*warnings, *_notes(found)))
 

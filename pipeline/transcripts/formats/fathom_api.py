@@ -5,9 +5,10 @@ Source: developers.fathom.ai, meetings and recordings/{id}/transcript; `timestam
 
 from typing import Any
 
-from pipeline.domain.documents import Turn, Warning
+from pipeline.domain.documents import Turn
 from pipeline.transcripts import clock
 from pipeline.transcripts.answers import only, speech
+from pipeline.transcripts.omissions import unreadable_times
 from pipeline.transcripts.source import Parsed, Source
 from pipeline.transcripts.vendor import Label, Many, Shape, Words, read_as, turn
 
@@ -40,8 +41,7 @@ def parse(source: Source) -> Parsed:
     value = source.json if _is_meeting(source.json) else only(source.json["items"])
     meeting, doubts = read_as(_Meeting, value, "Fathom")
     unread = sum(1 for line in meeting.transcript if line.timestamp and clock.seconds(line.timestamp) is None)
-    if unread:
-        doubts += (Warning(code="unreadable_timing", place=f"{unread} times"),)
+    doubts += unreadable_times(unread)
     written = {"default_summary": meeting.default_summary, "action_items": meeting.action_items}
     return speech(map(_turn, meeting.transcript), doubts, written)
 

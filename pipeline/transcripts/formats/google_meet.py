@@ -11,7 +11,7 @@ from pipeline.domain.documents import Turn
 from pipeline.transcripts import dialogue, labels
 from pipeline.transcripts.headed import TIME
 from pipeline.transcripts.omissions import left_out
-from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.source import SUMMARY, TOP, Parsed, Source, bounded
 
 NAME = "google_meet"
 
@@ -68,8 +68,6 @@ _END = re.compile(
 #: Lines of a single blank, as text or as Markdown, which stand around the times.
 _BLANKS = re.compile(r"^(?:[ \t]{1,8}|&nbsp;[ \t]{0,8})$", re.MULTILINE)
 _BOLD = re.compile(r"^\*\*(?P<name>[^*:\n]{1,62})(?P<colon>:)?\*\*(?=[ \t])", re.MULTILINE)
-#: Where there are no times, the title is looked for in as much of the text.
-_HEAD = 65_536
 
 
 def recognises(source: Source) -> bool:
@@ -78,8 +76,8 @@ def recognises(source: Source) -> bool:
         return False
     if any(words.search(source.text) for words in (_OWN_WORDS, _ADVICE, _END)):
         return True
-    attendees = _ATTENDEES.search(source.text, 0, _HEAD)
-    return attendees is not None and _TITLE.search(source.text, attendees.end(), _HEAD) is not None
+    attendees = _ATTENDEES.search(source.top)
+    return attendees is not None and _TITLE.search(source.top, attendees.end()) is not None
 
 
 def parse(source: Source) -> Parsed:
@@ -88,7 +86,7 @@ def parse(source: Source) -> Parsed:
     body, end, tail = _ended(rest)
     turns = list(bounded(dialogue.turns(_plain(body))))
     if not head and _NOTES.search(body) and not _TIME.search(body):
-        return Parsed([], instead="a summary that a model wrote")
+        return Parsed([], instead=SUMMARY)
     preamble = turns.pop(0).text if _is_preamble(turns) else ""
     notes = _NOTES.search(head) is not None
     return Parsed(
@@ -104,7 +102,7 @@ def parse(source: Source) -> Parsed:
 def _cut(text: str) -> tuple[str, str]:
     """What stands above the transcript, and the transcript. A title with most of the speakers above it is none."""
     time = _TIME.search(text)
-    titles = list(_TITLE.finditer(text, 0, time.start() if time else _HEAD))
+    titles = list(_TITLE.finditer(text, 0, time.start() if time else TOP))
     begin = titles[-1].end() if titles else 0
     return (text[:begin], text[begin:]) if _speaks(text[:begin]) <= _speaks(text[begin:]) else ("", text)
 

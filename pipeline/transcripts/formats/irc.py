@@ -11,7 +11,8 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pipeline.domain.documents import Turn, Warning
-from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.omissions import unreadable_times
+from pipeline.transcripts.source import CHAT, Parsed, Source, bounded
 
 NAME = "irc"
 
@@ -45,7 +46,7 @@ def parse(source: Source) -> Parsed:
     """One turn for each line that a Transcriber relays; times are seconds from the first of them."""
     spoken = list(bounded(line for line in _lines(source.text) if line.name))
     if not spoken:
-        return Parsed([], instead="a chat")
+        return Parsed([], instead=CHAT)
     chat = sum(1 for _ in _LINE.finditer(source.text)) - len(spoken)
     unread = sum(1 for line in spoken if _moment(line) is None)
     return Parsed(list(_turns(spoken)), tuple(_doubts(chat, unread)))
@@ -54,8 +55,7 @@ def parse(source: Source) -> Parsed:
 def _doubts(chat: int, unread: int) -> Iterator[Warning]:
     if chat:
         yield Warning(code="chat_left_out", place=f"{chat} messages")
-    if unread:
-        yield Warning(code="unreadable_timing", place=f"{unread} times")
+    yield from unreadable_times(unread)
 
 
 def _lines(text: str) -> Iterator[_Line]:

@@ -5,10 +5,9 @@ YAML between two rules on top of a Markdown file is about the text, not of it.
 
 import re
 
-from pipeline.domain.documents import Warning
 from pipeline.transcripts import dialogue
 from pipeline.transcripts.cues import lost, timing_like
-from pipeline.transcripts.omissions import left_out
+from pipeline.transcripts.omissions import left_out, unreadable_times
 from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "plain"
@@ -34,7 +33,7 @@ def parse(source: Source) -> Parsed:
         turns,
         (
             *left_out("front_matter_left_out", front),
-            *((Warning(code="unreadable_timing", place=f"{wall} lines"),) if wall else ()),
+            *unreadable_times(wall),
             *lost(timing_like(text), wall + sum(turn.start is not None for turn in turns)),
         ),
     )

@@ -10,8 +10,6 @@ from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "srt"
 
-#: A preamble longer than this is not one.
-_HEAD = 65_536
 _TIMING = re.compile(rf"^[ \t]{{0,8}}{CLOCK}[ \t]{{0,8}}-->[ \t]{{0,8}}{CLOCK}", re.MULTILINE)
 #: A line of blanks separates cues as an empty one does.
 _BLANKS = re.compile(r"\n[ \t]+(?=\n)")
@@ -19,7 +17,7 @@ _BLANKS = re.compile(r"\n[ \t]+(?=\n)")
 
 def recognises(source: Source) -> bool:
     """Whether there is a timing line near the top."""
-    return _TIMING.search(source.text, 0, _HEAD) is not None
+    return _TIMING.search(source.top) is not None
 
 
 def parse(source: Source) -> Parsed:

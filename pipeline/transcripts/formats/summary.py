@@ -7,8 +7,7 @@ next steps, are not refused: it takes several of the headings, each alone on its
 import re
 
 from pipeline.transcripts import labels
-from pipeline.transcripts.answers import SUMMARY
-from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.source import SUMMARY, Parsed, Source
 
 NAME = "summary"
 

@@ -5,7 +5,6 @@ so that what was read and written reads the same. Times are seconds or clock tim
 their name says so. Messages, as chat programs export them, are no call.
 """
 
-from collections import Counter
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationInfo
@@ -14,8 +13,8 @@ from pipeline.domain.documents import Turn
 from pipeline.transcripts import clock
 from pipeline.transcripts.answers import speech, written_in
 from pipeline.transcripts.moments import ClockTime
-from pipeline.transcripts.source import Parsed, Source, bounded
-from pipeline.transcripts.vendor import Milliseconds, Shape, Words, read_as
+from pipeline.transcripts.source import CHAT, Parsed, Source, bounded
+from pipeline.transcripts.vendor import Milliseconds, Shape, Words, read_as, unreadable
 
 NAME = "turns"
 
@@ -36,8 +35,7 @@ def _time(given: Any, info: ValidationInfo) -> float | None:
     seconds = clock.seconds(given) if isinstance(given, str) else given
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < 2**63:
         return float(seconds)
-    if isinstance(info.context, Counter):
-        info.context["unreadable_timing"] += 1
+    unreadable(info)
     return None
 
 
@@ -79,7 +77,7 @@ def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
     found = _list(source) or []
     if found and not _CHAT.isdisjoint(found[0]):
-        return Parsed([], instead="a chat")
+        return Parsed([], instead=CHAT)
     document, doubts = read_as(_Document, {"turns": list(bounded(found))}, "Callfold")
     return speech(map(_as_turn, document.turns), doubts, written_in(source))
 

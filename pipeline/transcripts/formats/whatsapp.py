@@ -5,7 +5,7 @@ Dates are written as the phone's region does.
 
 import re
 
-from pipeline.transcripts.source import Parsed, Source
+from pipeline.transcripts.source import CHAT, Parsed, Source
 
 NAME = "whatsapp"
 
@@ -23,4 +23,4 @@ def recognises(source: Source) -> bool:
 
 def parse(_source: Source) -> Parsed:
     """Nothing that was said."""
-    return Parsed([], instead="a chat")
+    return Parsed([], instead=CHAT)

@@ -19,15 +19,12 @@ _LINE = re.compile(rf"^\[(?P<time>{CLOCK}) --> (?P<end>{CLOCK})\][ \t]{{0,8}}", 
 _CHANNEL = re.compile(r"\A\(speaker ([01])\)")
 _UNKNOWN = "(speaker ?)"
 _INK = re.compile(r"^[^\n]*\S", re.MULTILINE)
-#: So much of a long file shows what its lines are.
-_HEAD = 65_536
 
 
 def recognises(source: Source) -> bool:
     """Whether most lines begin with two times in brackets: somebody may have pasted one into notes."""
-    top = source.text[:_HEAD]
-    printed = sum(1 for _ in _LINE.finditer(top))
-    return printed > 0 and 2 * printed >= sum(1 for _ in _INK.finditer(top))
+    printed = sum(1 for _ in _LINE.finditer(source.top))
+    return printed > 0 and 2 * printed >= sum(1 for _ in _INK.finditer(source.top))
 
 
 def parse(source: Source) -> Parsed:

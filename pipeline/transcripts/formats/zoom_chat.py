@@ -8,7 +8,7 @@ import re
 from itertools import islice
 
 from pipeline.transcripts.headed import sections
-from pipeline.transcripts.source import MAX_TURNS, Parsed, Source
+from pipeline.transcripts.source import CHAT, MAX_TURNS, Parsed, Source
 
 NAME = "zoom_chat"
 
@@ -27,7 +27,7 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each message, of as many as a call may have, though no call is read from them."""
     found = islice(sections(source.text, _heading(source) or _HEADINGS[0]), MAX_TURNS)
-    return Parsed([message.turn() for message in found], instead="a chat")
+    return Parsed([message.turn() for message in found], instead=CHAT)
 
 
 def _heading(source: Source) -> re.Pattern[str] | None:
