@@ -21,14 +21,15 @@ _UNSTORABLE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 def value_of(text: str) -> Any:
     """The value of a JSON object or list; None where the text is something else. NaN and the infinities become null.
 
-    Raises ItemFailure(unreadable_input): it begins as JSON and is broken, too deep, or has too many values.
+    Raises ItemFailure(unreadable_input): it begins as JSON and is broken, too deep, has too many values, or gives a
+    field two values, of which one would be lost.
     """
     if not _MAYBE.match(text):
         return None
     if text.count(",") + text.count("[") + text.count("{") > MAX_VALUES:
         raise _unreadable(f"more than {MAX_VALUES:,} values: submit one call per document")
     try:
-        value = json.loads(text, parse_constant=_null)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_null)
     except json.JSONDecodeError as error:
         if not _SURELY.match(text):
             return None
@@ -40,6 +41,13 @@ def value_of(text: str) -> Any:
     except ValueError:  # an integer of thousands of digits
         raise _unreadable("a number is too long: export it again") from None
     return _cleaned(value) if _UNSTORABLE.search(text) else value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs) and any(fields[name] != value for name, value in pairs):
+        raise _unreadable("a field has two values in one object: export it again")
+    return fields
 
 
 def _null(_constant: str) -> None:

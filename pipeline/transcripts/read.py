@@ -62,7 +62,7 @@ def _read(source: Source) -> Reading:
     if parsed.instead:
         raise ItemFailure("not_a_call", f"{parsed.instead}, not a call: leave it out of the batch")
     turns, doubts = settled(list(bounded(parsed.turns)))
-    return Reading(Transcript(turns=tuple(turns)), (*_losses(source), *parsed.warnings, *doubts), name)
+    return Reading(Transcript(turns=tuple(turns)), (*_losses(source, turns), *parsed.warnings, *doubts), name)
 
 
 def _parsed(source: Source) -> tuple[Parsed, str]:
@@ -75,14 +75,22 @@ def _parsed(source: Source) -> tuple[Parsed, str]:
     return parsed, chosen.NAME
 
 
-def _losses(source: Source) -> Iterator[Warning]:
+def _losses(source: Source, turns: Sequence[Turn]) -> Iterator[Warning]:
     if source.decoded.lossy:
         yield Warning(code="lossy_decoding", place=source.decoded.encoding)
     for code, pattern, beginnings in (
         ("replaced_characters", _LOST, "\x00\ufffd"),
         ("suspicious_characters", _MOJIBAKE, "\u00c3\u00e2"),
     ):
-        if any(beginning in source.text for beginning in beginnings) and (found := pattern.search(source.text)):
+        found = any(beginning in source.text for beginning in beginnings) and pattern.search(source.text)
+        if found:
             more = len(pattern.findall(source.text)) - 1
-            line = source.text.count("\n", 0, found.start()) + 1
-            yield Warning(code=code, place=f"line {line}" + (f" and {more} more" if more else ""))
+            yield _loss(code, "line", source.text.count("\n", 0, found.start()) + 1, more)
+        elif source.json is not None:  # where an escape may stand for each character
+            places = [place for place, turn in enumerate(turns) if pattern.search(f"{turn.speaker} {turn.text}")]
+            if places:
+                yield _loss(code, "turn", places[0], len(places) - 1)
+
+
+def _loss(code: str, unit: str, number: int, more: int) -> Warning:
+    return Warning(code=code, place=f"{unit} {number}" + (f" and {more} more" if more else ""))

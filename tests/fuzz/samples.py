@@ -152,6 +152,7 @@ def values(turns):
     yield "elevenlabs_scribe", {"words": [{"type": "word", "text": word} for word in text.split()]}
     yield "meet_entries", {"transcriptEntries": [{"participant": "participants/1", "text": text}]}
     yield "azure_messages", {"messages": [{"persona": "human", "content": text}]}
+    yield "chat_messages", [{"type": "message", "user": "U1", "text": text, "ts": "1700000000.0001"}]
     yield "md_content", {"Content": f"**Agent:** {text}"}
     yield "turns", [dict(zip(("speaker", "start", "end", "text"), turn, strict=True)) for turn in turns]
     yield "unknown_json", {"a": [{"b": text}]}

@@ -24,7 +24,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS") or 3)
 PATIENCE = 10.0
 SAMPLES = [*samples().values(), *OTHERS]
 #: Of these nothing is read: chats, a summary, and what no reader knows.
-REFUSED = {"zoom_chat", "whatsapp", "summary", "unknown_json", "unknown_markup"}
+REFUSED = {"chat_messages", "zoom_chat", "whatsapp", "summary", "unknown_json", "unknown_markup"}
 PIECES = [
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\n\n", b"-->", b"00:00:60.000 --> 1:2", b"<v ",
     b"</v>", b"&#0;", b"{", b"[", b'"', b"null", b"1e999", b"\\ud800", b'"speaker":', b'"text":3,', b"NaN", b"WEBVTT",

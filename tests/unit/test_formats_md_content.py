@@ -60,3 +60,11 @@ def test_a_summary_within_or_beside_it_is_told():
         read(json.dumps({"Content": "## Summary\n- a\n- b\n\n## Next steps\n- c\n"}).encode())
     reading = read(json.dumps({"Content": TEXT, "summary": "They spoke."}).encode())
     assert ("summary_left_out", "summary") in [(each.code, each.place) for each in reading.warnings]
+
+
+@pytest.mark.parametrize(
+    ("turns", "start"), [([{"speaker": "Agent", "text": "Hello, Anna.", "startTime": 1}], 1), ([], None)]
+)
+def test_turns_beside_the_text_say_more(turns, start):
+    first = read(json.dumps({"transcript": TEXT, "segments": turns}).encode()).transcript.turns[0]
+    assert (first.speaker, first.start, first.text) == ("Agent", start, "Hello, Anna.")

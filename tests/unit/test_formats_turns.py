@@ -85,12 +85,24 @@ def test_a_date_is_no_time_and_is_counted():
 
 
 @pytest.mark.parametrize(
-    "message",
-    [{"type": "message", "user": "U1", "ts": "1700000000.1"}, {"createdDateTime": "2026-11-30", "name": "Rep"}],
+    "turn",
+    [
+        {"speaker": None, "name": "Rep", "text": "", "content": "Good morning.", "start": None, "start_time": "1.5"},
+        {"participant": {"name": "Rep"}, "text": "Good morning.", "start": "1.5", "end": ""},
+        {"author": "Rep", "speaker_id": 4, "text": "Good morning.", "ts": 1.5},
+    ],
 )
-def test_messages_of_a_chat_are_no_call(message):
-    with pytest.raises(ItemFailure, match="not_a_call: a chat"):
-        lines([message | {"text": "Good morning."}])
+def test_a_field_that_holds_nothing_gives_way_to_one_that_does(turn):
+    assert lines([turn]) == [("Rep", 1.5, None, "Good morning.")]
+
+
+def test_a_length_gives_the_end():
+    assert lines([{"text": "Good morning.", "start": 1.5, "duration": 2}]) == [(None, 1.5, 3.5, "Good morning.")]
+
+
+@pytest.mark.parametrize("empty", [{"turns": [], "transcript": [HELLO]}, {"segments": [HELLO], "sentences": []}])
+def test_an_empty_list_gives_way_to_one_of_turns(empty):
+    assert lines(empty) == lines([HELLO])
 
 
 def test_a_summary_beside_the_turns_is_left_out_and_a_warning_says_so():

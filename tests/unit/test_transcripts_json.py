@@ -29,11 +29,16 @@ def test_halves_of_surrogate_pairs_and_nul_become_the_replacement_character():
         ('{"a":' * 100_000, "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a": ' + "1" * 5_000 + "}", "a number is too long"),
+        ('[{"a": "secret", "b": 1, "a": "words"}]', "a field has two values in one object"),
     ],
 )
 def test_broken_json_is_refused_with_what_is_wrong(text, message):
     with pytest.raises(ItemFailure, match=rf"unreadable_input.*{message}"):
         value_of(text)
+
+
+def test_a_field_that_says_the_same_twice_loses_nothing():
+    assert value_of('{"a": [1], "a": [1]}') == {"a": [1]}
 
 
 def test_more_values_than_any_call_has_are_refused_before_they_are_read(monkeypatch):

@@ -125,6 +125,18 @@ def test_what_another_tool_lost_or_broke_is_counted_and_left_as_it_is():
     )
 
 
+TURN = '{"speaker": "Anna", "text": "..."}'
+
+
+def test_in_json_an_escape_may_stand_for_such_a_character():
+    texts = ("Good morning.", r"Gr\u0000n", r"Gr\u00c3\u00bcn", r"Gr\ud800n")
+    found = read(f"[{', '.join(TURN.replace('...', text) for text in texts)}]".encode())
+    assert found.warnings[:2] == (
+        Warning(code="replaced_characters", place="turn 1 and 1 more"),
+        Warning(code="suspicious_characters", place="turn 2"),
+    )
+
+
 @pytest.mark.parametrize(
     "words", ["NÃO, SÃO JOÃO", "à la carte â quoi", "5 € â, Â", "São Tomé é \u2013 \u201cassim\u201d \u2019"]
 )

@@ -14,7 +14,7 @@ from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, read
 NAME = "fireflies"
 
 #: What only Fireflies' sentences have; and what its transcripts have, where there are no sentences to look at.
-_SENTENCE = frozenset({"speaker_name", "speaker_id", "raw_text"})
+_SENTENCE = frozenset({"speaker_name", "raw_text"})
 _TRANSCRIPT = frozenset({"meeting_info", "meeting_attendees", "transcript_url", "organizer_email"})
 
 

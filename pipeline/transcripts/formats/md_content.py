@@ -6,6 +6,7 @@ The text is read as a file of its own would be. Source: microsoft/Conversation-K
 import re
 
 from pipeline.transcripts.answers import summaries, written_in
+from pipeline.transcripts.formats import turns
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source
 
@@ -17,8 +18,8 @@ _KEYS = ("Content", "transcript")
 
 
 def recognises(source: Source) -> bool:
-    """Whether there is a text under one of the names."""
-    return any(isinstance(source.at(key), str) for key in _KEYS)
+    """Whether there is a text under one of the names, and no list of its turns beside it, which says more."""
+    return any(isinstance(source.at(key), str) for key in _KEYS) and not turns.turns_in(source)
 
 
 def parse(source: Source) -> Parsed:

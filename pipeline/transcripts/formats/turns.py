@@ -2,41 +2,48 @@
 
 The list stands alone or under a usual name, and so do the fields of each turn. Labels and texts are kept to the letter,
 so that what was read and written reads the same. Times are seconds or clock times ("00:01:02"), or milliseconds where
-their name says so. Messages, as chat programs export them, are no call.
+their name says so.
 """
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts import clock
 from pipeline.transcripts.answers import speech, written_in
-from pipeline.transcripts.moments import ClockTime
-from pipeline.transcripts.source import CHAT, Parsed, Source, bounded
-from pipeline.transcripts.vendor import Milliseconds, Shape, Words, read_as, unreadable
+from pipeline.transcripts.moments import ClockTime, after
+from pipeline.transcripts.source import Parsed, Source, bounded
+from pipeline.transcripts.vendor import Milliseconds, Seconds, Shape, Words, read_as
 
 NAME = "turns"
 
 _LISTS = ("turns", "transcript", "segments", "utterances", "sentences", "entries")
-_TEXTS = ("text", "content", "message", "utterance", "sentence")
-_SPEAKERS = ("speaker", "speaker_name", "speakerName", "speaker_label", "speaker_id", "name", "user", "role")
-_STARTS = ("start_time", "startTime", "timestamp", "time", "offset", "secondsFromStart")
-_ENDS = ("end_time", "endTime")
-_STARTS_MS = ("start_ms", "startMs", "start_time_ms", "startTimeMs")
-_ENDS_MS = ("end_ms", "endMs", "end_time_ms", "endTimeMs")
-#: What messages have, and turns have not.
-_CHAT = frozenset({"ts", "client_msg_id", "thread_ts", "messageType", "createdDateTime", "reactions"})
+#: By field, what it is called. The first that holds something counts: names before labels, and these before numbers.
+_NAMES = {
+    "text": ("text", "content", "message", "utterance", "sentence"),
+    "speaker": (
+        *("speaker_name", "speakerName", "participant_name", "participantName", "speaker", "name", "participant"),
+        *("display_name", "displayName", "author", "sender", "user", "user_name", "userName", "username"),
+        *("speaker_label", "speakerLabel", "speaker_id", "speakerId", "role"),
+    ),
+    "start": ("start",),
+    "end": ("end",),
+    "began": (
+        *("start_time", "startTime", "start_timestamp", "start_seconds", "startSeconds", "begin", "begin_time"),
+        *("beginTime", "timestamp", "time", "ts", "offset", "secondsFromStart"),
+    ),
+    "ended": ("end_time", "endTime", "end_timestamp", "end_seconds", "endSeconds"),
+    "began_ms": ("start_ms", "startMs", "start_time_ms", "startTimeMs"),
+    "ended_ms": ("end_ms", "endMs", "end_time_ms", "endTimeMs"),
+    "lasted": ("duration",),
+}
+_TOLD = {name for field in ("speaker", "start", "began", "began_ms") for name in _NAMES[field]}
 
 
-def _time(given: Any, info: ValidationInfo) -> float | None:
-    if given is None or given == "":
-        return None
-    seconds = clock.seconds(given) if isinstance(given, str) else given
-    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < 2**63:
-        return float(seconds)
-    unreadable(info)
-    return None
+def _as_written(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """Our own times stay as they are, however long the call is."""
+    is_ours = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < 2**63
+    return float(given) if is_ours else read(given)
 
 
 def _label(given: Any) -> Any:
@@ -45,22 +52,19 @@ def _label(given: Any) -> Any:
     return f"Speaker {given}" if isinstance(given, int) else given
 
 
-_Time = Annotated[float | None, BeforeValidator(_time)]
-
-
-def _under(*names: str) -> Any:
-    return Field(None, validation_alias=AliasChoices(*names))
+_Time = Annotated[ClockTime, WrapValidator(_as_written)]
 
 
 class _Turn(Shape):
-    text: Words = Field(validation_alias=AliasChoices(*_TEXTS))
-    speaker: Annotated[str | None, BeforeValidator(_label)] = _under(*_SPEAKERS)
+    text: Words
+    speaker: Annotated[str | None, BeforeValidator(_label)] = None
     start: _Time = None
     end: _Time = None
-    began: ClockTime = _under(*_STARTS)
-    ended: ClockTime = _under(*_ENDS)
-    began_ms: Milliseconds = _under(*_STARTS_MS)
-    ended_ms: Milliseconds = _under(*_ENDS_MS)
+    began: ClockTime = None
+    ended: ClockTime = None
+    began_ms: Milliseconds = None
+    ended_ms: Milliseconds = None
+    lasted: Seconds = None
 
 
 class _Document(Shape):
@@ -69,36 +73,47 @@ class _Document(Shape):
 
 def recognises(source: Source) -> bool:
     """Whether there is a list of turns, or an empty one."""
-    found = _list(source)
-    return found is not None and (not found or _is_turn(found[0]))
+    return turns_in(source) is not None
 
 
 def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
-    found = _list(source) or []
-    if found and not _CHAT.isdisjoint(found[0]):
-        return Parsed([], instead=CHAT)
-    document, doubts = read_as(_Document, {"turns": list(bounded(found))}, "Callfold")
+    given = [_fields(each) for each in bounded(turns_in(source) or ())]
+    document, doubts = read_as(_Document, {"turns": given}, "Callfold")
     return speech(map(_as_turn, document.turns), doubts, written_in(source))
 
 
-def _list(source: Source) -> list[Any] | None:
-    candidates = (source.json, *(source.at(name) for name in _LISTS))
-    return next((found for found in candidates if isinstance(found, list)), None)
+def turns_in(source: Source) -> list[Any] | None:
+    """The list of turns, an empty one where no other one is; None where there is none."""
+    lists = [each for each in (source.json, *(source.at(name) for name in _LISTS)) if isinstance(each, list)]
+    turns = next((each for each in lists if each and _is_turn(each[0])), None)
+    return [] if turns is None and lists and not any(lists) else turns
 
 
 def _is_turn(first: Any) -> bool:
     """A text alone is one, too, where that is its name."""
     if not isinstance(first, dict) or not isinstance(first.get("speaker"), str | int | dict | None):
         return False
-    keys = first.keys()
-    told = not keys.isdisjoint((*_SPEAKERS, "start", *_STARTS, *_STARTS_MS))
-    return "text" in keys or (told and any(isinstance(first.get(name), str) for name in _TEXTS))
+    told = not _TOLD.isdisjoint(first)
+    return "text" in first or (told and any(isinstance(first.get(name), str) for name in _NAMES["text"]))
+
+
+def _fields(given: Any) -> Any:
+    """A turn's fields under our own names."""
+    if not isinstance(given, dict):
+        return given
+    found = {field: [given[name] for name in names if name in given] for field, names in _NAMES.items()}
+    return {field: next(filter(_holds, values), values[0]) for field, values in found.items() if values}
+
+
+def _holds(value: Any) -> bool:
+    return value is not None and value != ""
 
 
 def _as_turn(given: _Turn) -> Turn:
     start = _first(given.start, given.began, given.began_ms)
-    return Turn(text=given.text, speaker=given.speaker, start=start, end=_first(given.end, given.ended, given.ended_ms))
+    end = _first(given.end, given.ended, given.ended_ms, after(start, given.lasted))
+    return Turn(text=given.text, speaker=given.speaker, start=start, end=end)
 
 
 def _first(*times: float | None) -> float | None:
