@@ -60,9 +60,8 @@ def _below(folder: Path) -> Iterator[tuple[str, Path]]:
 def _entries(folder: Path) -> Iterator[tuple[str, Found]]:
     for name, path in _below(folder):
         if path.is_symlink() and path.is_dir() and _is_within(folder, path):
-            log.info(
-                "link_skipped", folder=storable(str(folder)), name=storable(name)
-            )  # its files are read where they lie
+            # Its files are read where they lie.
+            log.warning("link_skipped", folder=storable(str(folder)), name=storable(name))
             continue
         try:
             yield name, _entry(folder, name, path)

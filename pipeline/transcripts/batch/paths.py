@@ -77,7 +77,7 @@ def _documents(
         case "transcript":
             names = companions.of(file, stream)
             if names is None:
-                log.info("companion_skipped", place=file.place)  # it names the speakers of the calls beside it
+                log.warning("companion_skipped", place=file.place)  # it names the speakers of the calls beside it
                 return
             fields = {"document_id": asked.id_prefix + file.name, "account_id": asked.account_of(file)}
             yield from document.from_file(stream, fields, file.place, names)

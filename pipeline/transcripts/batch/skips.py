@@ -1,4 +1,7 @@
-"""What is skipped in a folder, an archive or a bucket, by its name alone, and always with a line in the log."""
+"""What is skipped in a folder, an archive or a bucket, by its name alone, and always with a line in the log.
+
+A warning, since commands show no less: whoever hands in a recording should not wait for its row.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -32,9 +35,9 @@ def kept(found: Iterable[tuple[str, Found]], place: str) -> Iterator[Found]:
             anything = True
             yield entry
     for top in sorted(junk):
-        log.info("junk_skipped", folder=place, name=storable(top))
+        log.warning("junk_skipped", folder=place, name=storable(top))
     for extension, count in sorted(media.items()):
-        log.info("media_skipped", folder=place, extension=extension, count=count)
+        log.warning("media_skipped", folder=place, extension=extension, count=count)
     if not anything:
         yield Problem(place, "nothing to read: there is no file but hidden ones, recordings and pictures")
 
