@@ -123,7 +123,7 @@ def of_channels(found: Iterable[tuple[str, Turn]]) -> list[Turn]:
     """Turns with the channel that each was recorded on, in order. Of one channel they stay as they are.
 
     Diarization counts anew on each channel, so the channel tells who speaks, together with the speaker where it has
-    several.
+    several. A channel without a name tells nothing.
     """
     pairs = list(found)
     voices: dict[str, set[str | None]] = {}
@@ -136,8 +136,10 @@ def of_channels(found: Iterable[tuple[str, Turn]]) -> list[Turn]:
     )
 
 
-def _on(channel: str, said: Turn, voices: set[str | None]) -> str:
-    return f"{channel}, {said.speaker}" if said.speaker and len(voices) > 1 else channel
+def _on(channel: str, said: Turn, voices: set[str | None]) -> str | None:
+    if not channel:
+        return said.speaker
+    return f"{channel}, {said.speaker}" if said.speaker not in (None, channel) and len(voices) > 1 else channel
 
 
 def in_order(turns: list[Turn]) -> list[Turn]:

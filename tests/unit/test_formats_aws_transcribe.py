@@ -111,3 +111,27 @@ def test_a_segment_without_items_says_who_speaks_in_it():
     items = [word("Hello", 0.5, 0.9), word("Good", 1.5, 1.9), word("morning", 2.0, 2.4)]
     found = lines(output(items=items, speaker_labels={"speakers": 2, "segments": segments}))
     assert [line[0] for line in found] == ["spk_0", "spk_1"]
+
+
+def test_speakers_within_channels_stay_apart():
+    items = [word("Good", 0.5, 0.9, speaker_label="spk_0"), word("morning", 1.0, 1.5, speaker_label="spk_1")]
+    channels = [{"channel_label": "ch_0", "items": items}, {"channel_label": "ch_1", "items": [word("Hi", 0.6, 0.8)]}]
+    assert lines(output(channel_labels={"channels": channels})) == [
+        ("ch_0, spk_0", 0.5, 0.9, "Good"),
+        ("ch_1", 0.6, 0.8, "Hi"),
+        ("ch_0, spk_1", 1.0, 1.5, "morning"),
+    ]
+
+
+def test_a_segment_without_items_is_its_speakers_beside_those_that_have_some():
+    found = labels(("spk_0", ("0.5", "1.0")))
+    found["segments"].append({"start_time": "1.7", "end_time": "2.0", "speaker_label": "spk_1", "items": []})
+    assert lines(output(speaker_labels=found)) == [
+        ("spk_0", 0.5, 1.5, "Good morning."),
+        ("spk_1", 1.7, 2.0, "Hello!"),
+    ]
+
+
+@pytest.mark.parametrize("empty", [{"channel_labels": {"channels": []}}, {"audio_segments": [{"transcript": ""}]}])
+def test_what_is_empty_gives_way_to_the_words(empty):
+    assert lines(output(**empty)) == [(None, 0.5, 2.0, "Good morning. Hello!")]

@@ -87,3 +87,15 @@ def test_several_conversations_in_one_file_are_refused_with_what_to_do():
     one = {"conversationItems": [{"participantId": "Agent", "text": "secret"}]}
     with pytest.raises(ItemFailure, match=r"unreadable_input: 2 conversations: submit each"):
         lines(analysisInput={"conversations": [one, one]})
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [
+        [{"confidence": 0.9, "display": ""}, {"confidence": 0.5, "display": "Two crates of wine."}],
+        [{"display": "", "itn": "Two crates of wine."}],
+        [{"maskedITN": "Two crates of wine."}],
+    ],
+)
+def test_a_reading_that_says_nothing_gives_way_to_one_that_does(readings):
+    assert lines(recognizedPhrases=[phrase("", nBest=readings)]) == [(None, 0.0, None, "Two crates of wine.")]

@@ -81,3 +81,12 @@ def test_speakers_of_each_channel_stay_apart_and_utterances_of_both_are_in_order
         ("Channel 0", 2),
         ("Channel 1, Speaker 1", 3),
     ]
+
+
+def test_a_summary_is_left_out_and_a_warning_says_so():
+    short = {"result": "success", "short": "They spoke."}
+    reading = read(response(channels=alternative(summaries=[{"summary": "They did."}]), summary=short))
+    assert [(each.code, each.place) for each in reading.warnings if each.code == "summary_left_out"] == [
+        ("summary_left_out", "results.summary"),
+        ("summary_left_out", "summaries"),
+    ]

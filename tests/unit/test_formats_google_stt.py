@@ -89,3 +89,14 @@ def test_a_time_that_cannot_be_read_is_counted_and_the_words_stay(time):
 def test_what_google_does_not_write_is_named_by_its_place():
     with pytest.raises(ItemFailure, match=r"not what Google writes at results\.0\.alternatives\.0\.words\.0"):
         read(response(result("Hi", "secret")))
+
+
+def test_speakers_within_channels_stay_apart():
+    first = result("Hello, Anna.", HELLO | {"speakerLabel": "1"}, ANNA | {"speakerLabel": "2"}, channelTag=1)
+    second = result("Fine?", FINE | {"speakerLabel": "1"}, channelTag=2)
+    assert lines(response(first, second, result("Yes."))) == [
+        ("Channel 1, Speaker 1", 1.3, 1.7, "Hello,"),
+        ("Channel 1, Speaker 2", 1.7, 2.0, "Anna."),
+        ("Channel 2", 2.1, 2.5, "Fine?"),
+        (None, None, None, "Yes."),
+    ]

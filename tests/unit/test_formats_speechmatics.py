@@ -58,3 +58,9 @@ def test_the_first_format_joins_its_speakers_by_their_times():
         words=[{"name": name, "time": time, "duration": duration} for name, time, duration in words],
     )
     assert found == [("F1", 0.5, 1.0, "Hello."), ("M2", 1.2, 1.75, "Hi all")]
+
+
+def test_summaries_of_chapters_are_left_out_and_a_warning_says_so():
+    results = [item("Hello, everybody", 0, 1)]
+    reading = read(json.dumps({"results": results, "chapters": [{"summary": "They spoke."}]}).encode())
+    assert [each.place for each in reading.warnings if each.code == "summary_left_out"] == ["chapters"]

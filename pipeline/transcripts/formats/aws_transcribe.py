@@ -10,7 +10,7 @@ from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.stretches import Stretches
-from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, in_order, of_channels, read_as, turn
+from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_channels, read_as, turn
 
 NAME = "aws_transcribe"
 
@@ -94,26 +94,26 @@ def parse(source: Source) -> Parsed:
 
 
 def _turns(results: _Results) -> Iterable[Turn]:
-    if results.audio_segments:
+    if any(segment.transcript for segment in results.audio_segments):
         return of_channels(map(_of_segment, results.audio_segments))
-    if results.channel_labels:
-        return _of_channels(results.channel_labels.channels)
+    if results.channel_labels and results.channel_labels.channels:
+        return of_channels(each for channel in results.channel_labels.channels for each in _of_channel(channel))
     if results.items:
         return words.turns(_words(results.items, _speakers(results.speaker_labels)))
     return [turn(each.transcript, None, None, None) for each in results.transcripts if each.transcript]
 
 
 def _of_segment(said: _AudioSegment) -> tuple[str, Turn]:
-    speaker = said.speaker_label or said.channel_label
-    return said.channel_label or "", turn(said.transcript, speaker, said.start_time, said.end_time)
+    return _on(said.channel_label, turn(said.transcript, said.speaker_label, said.start_time, said.end_time))
 
 
-def _of_channels(channels: Iterable[_Channel]) -> list[Turn]:
-    return in_order([turn for channel in channels for turn in _of_channel(channel)])
+def _of_channel(channel: _Channel) -> Iterator[tuple[str, Turn]]:
+    return (_on(channel.channel_label, said) for said in words.turns(_words(channel.items, _nobody)))
 
 
-def _of_channel(channel: _Channel) -> Iterator[Turn]:
-    return words.turns(word._replace(speaker=channel.channel_label) for word in _words(channel.items, _nobody))
+def _on(channel: str | None, said: Turn) -> tuple[str, Turn]:
+    """With its channel, which is the speaker where no other one is known."""
+    return channel or "", said if said.speaker else said.model_copy(update={"speaker": channel})
 
 
 def _nobody(_start: float | None) -> None:
@@ -127,7 +127,7 @@ def _speakers(labels: _SpeakerLabels | None) -> _SpeakerAt:
         item.start_time: item.speaker_label for segment in segments for item in segment.items if item.speaker_label
     }
     within = Stretches((each.start_time, each.speaker_label) for each in segments if each.speaker_label)
-    return known.get if known else within.speaker_at
+    return lambda start: known.get(start) or within.speaker_at(start)
 
 
 def _words(items: Iterable[_Item], speaker_at: _SpeakerAt) -> Iterator[words.Word]:

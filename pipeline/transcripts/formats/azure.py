@@ -28,9 +28,16 @@ NAME = "azure"
 class _Reading(Shape):
     confidence: float | None = None
     display: Words = ""
+    masked_itn: Words = Field("", alias="maskedITN")
+    itn: Words = ""
     lexical: Words = ""
     #: Where versions before 3.1 name the speaker.
     speaker: Label = None
+
+    @property
+    def text(self) -> str:
+        """The form that is nearest to what one would write."""
+        return self.display or self.masked_itn or self.itn or self.lexical
 
 
 class _Phrase(Shape):
@@ -81,8 +88,9 @@ def _channel(number: int | None) -> str:
 
 
 def _turn(phrase: _Phrase) -> Turn:
-    best = max(phrase.readings, key=lambda reading: reading.confidence or 0.0, default=_Reading(display=phrase.text))
-    return turn(best.display or best.lexical, phrase.speaker or best.speaker, *_times(phrase))
+    readings = [reading for reading in phrase.readings if reading.text]
+    best = max(readings, key=lambda reading: reading.confidence or 0.0, default=_Reading(display=phrase.text))
+    return turn(best.text, phrase.speaker or best.speaker, *_times(phrase))
 
 
 def _times(phrase: _Phrase) -> tuple[float | None, float | None]:

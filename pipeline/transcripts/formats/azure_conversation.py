@@ -3,7 +3,7 @@
 Source: learn.microsoft.com/azure/ai-services/language-service, conversation summarization. Times in ticks of 100 ns.
 """
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from pipeline.domain.documents import Turn
 from pipeline.errors import ItemFailure
@@ -21,7 +21,9 @@ class _Timing(Shape):
 
 class _Item(Shape):
     speaker: Label = Field(None, alias="participantId")
-    text: Words = Field("", validation_alias=AliasChoices("text", "itn", "lexical"))
+    text: Words = ""
+    itn: Words = ""
+    lexical: Words = ""
     timing: _Timing | None = Field(None, alias="conversationItemLevelTiming")
 
 
@@ -53,4 +55,6 @@ def parse(source: Source) -> Parsed:
 
 def _turn(item: _Item) -> Turn:
     timing = item.timing or _Timing()
-    return turn(item.text, item.speaker, timing.offset, after(timing.offset, timing.duration))
+    return turn(
+        item.text or item.itn or item.lexical, item.speaker, timing.offset, after(timing.offset, timing.duration)
+    )

@@ -4,9 +4,11 @@ Source: developers.deepgram.com/docs, pre-recorded audio; `results.channels[].al
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
+from pipeline.transcripts.answers import speech
 from pipeline.transcripts.source import Parsed, Source
 from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_channels, read_as, turn
 
@@ -46,6 +48,7 @@ class _Paragraphs(Shape):
 
 class _Alternative(Shape):
     transcript: Words = ""
+    summaries: Any = None
     words: Many[_Word] = ()
     paragraphs: _Paragraphs | None = None
 
@@ -54,7 +57,12 @@ class _Channel(Shape):
     alternatives: Many[_Alternative] = ()
 
 
+class _Summary(Shape):
+    short: Any = None
+
+
 class _Results(Shape):
+    summary: _Summary | None = None
     channels: Many[_Channel] = ()
     utterances: Many[_Utterance] = ()
 
@@ -74,7 +82,14 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """The most telling of what the response holds. Where two channels were recorded, these tell who speaks."""
     response, doubts = read_as(_Response, source.json, "Deepgram")
-    return Parsed(of_channels((f"Channel {number}", each) for number, each in _turns(response.results)), doubts)
+    turns = of_channels((f"Channel {number}", each) for number, each in _turns(response.results))
+    return speech(turns, doubts, _written(response.results))
+
+
+def _written(results: _Results) -> dict[str, Any]:
+    """What a model wrote: of the whole, or, in older responses, of parts of each channel."""
+    parts = [best.summaries for channel in results.channels for best in channel.alternatives[:1] if best.summaries]
+    return {"results.summary": results.summary and results.summary.short, "summaries": parts}
 
 
 def _turns(results: _Results) -> Iterator[tuple[int, Turn]]:

@@ -13,7 +13,7 @@ from pipeline.domain.documents import Turn
 from pipeline.transcripts import words
 from pipeline.transcripts.moments import Duration
 from pipeline.transcripts.source import Parsed, Source
-from pipeline.transcripts.vendor import Label, Many, Shape, Words, in_order, read_as, turn
+from pipeline.transcripts.vendor import Label, Many, Shape, Words, of_channels, read_as, turn
 
 NAME = "google_stt"
 
@@ -73,12 +73,10 @@ def recognises(source: Source) -> bool:
 
 
 def parse(source: Source) -> Parsed:
-    """A turn for each result, or for each speaker in it; where several channels were recorded, each is a speaker."""
+    """A turn for each result, or for each speaker in it; several channels tell who speaks."""
     response, doubts = read_as(_Response, _response(source), "Google")
-    results = _said_once(response.results)
-    several = len({result.channel for result in results if result.channel}) > 1
-    found = [turn for result in results for turn in _turns(result, f"Channel {result.channel}" if several else None)]
-    return Parsed(in_order(found) if several else found, doubts)
+    found = ((_channel(result), each) for result in _said_once(response.results) for each in _turns(result))
+    return Parsed(of_channels(found), doubts)
 
 
 def _response(source: Source) -> Any:
@@ -109,11 +107,15 @@ def _transcript(result: _Result) -> str:
     return result.alternatives[0].transcript if result.alternatives else ""
 
 
-def _turns(result: _Result, channel: str | None) -> Iterator[Turn]:
-    spoken = [words.Word(word.word, channel or word.speaker, word.start, word.end) for word in result.words]
+def _channel(result: _Result) -> str:
+    return f"Channel {result.channel}" if result.channel else ""
+
+
+def _turns(result: _Result) -> Iterator[Turn]:
+    spoken = [words.Word(word.word, word.speaker, word.start, word.end) for word in result.words]
     if result.is_diarized or (spoken and not _transcript(result)):
         yield from words.turns(spoken)
     elif spoken:
-        yield turn(_transcript(result), channel, spoken[0].start, spoken[-1].end)
+        yield turn(_transcript(result), None, spoken[0].start, spoken[-1].end)
     elif result.alternatives:
-        yield turn(_transcript(result), channel, None, result.end)
+        yield turn(_transcript(result), None, None, result.end)

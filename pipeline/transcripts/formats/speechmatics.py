@@ -71,7 +71,7 @@ def parse(source: Source) -> Parsed:
     for result in transcript.results:
         channels.setdefault(result.channel, []).append(result)
     found = ((channel or "", each) for channel, results in channels.items() for each in words.turns(_words(results)))
-    return speech(of_channels(found), doubts, {"summary": source.at("summary")})
+    return speech(of_channels(found), doubts, {name: source.at(name) for name in ("summary", "chapters")})
 
 
 def _words(results: Iterable[_Result]) -> Iterator[words.Word]:
