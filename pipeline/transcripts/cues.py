@@ -37,7 +37,9 @@ _CODE = re.compile(r"[^\s0-9]{0,80}[0-9]\S{0,80}")
 #: Webex puts a name of a hundred characters there. What is longer was said.
 _LONGEST_ID = 200
 _TIME = re.compile(r"[0-9]:[0-9]")
-_TWO_TIMES = re.compile(rf"^[^\w\n]{{0,8}}{clock.CLOCK}[^\w\n]{{1,12}}{clock.CLOCK}", re.MULTILINE)
+#: What becomes of an arrow in other programs: a sign, a letter, a character reference.
+_NO_ARROW = r"(?:(?!-->)(?:[^\w\n:.]|\u00e0|&gt;)){1,12}"
+_TWO_TIMES = re.compile(rf"^[^\w\n]{{0,8}}{clock.CLOCK}{_NO_ARROW}{clock.CLOCK}", re.MULTILINE)
 
 _Test = Callable[[str], bool]
 
@@ -105,7 +107,7 @@ def doubts(found: list[Cue], text: str) -> Iterator[Warning]:
 
 def timing_like(text: str) -> int:
     """How many lines look like times to one who knows no format."""
-    return _with_arrow(text) + sum("-->" not in line[0] for line in _TWO_TIMES.finditer(text))
+    return _with_arrow(text) + sum(1 for _ in _TWO_TIMES.finditer(text))
 
 
 def lost(alike: int, timed: int) -> Iterator[Warning]:

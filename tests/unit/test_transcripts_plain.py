@@ -201,6 +201,9 @@ def test_speech_between_two_rules_is_no_front_matter(text):
         "00:0x:01.000 --> 00:0x:02.000",
         "0:00:01.000, 0:00:02.000",
         "00:00:01,000 \u2192 00:00:02,000",
+        "00:00:01,000 --&gt; 00:00:02,000",
+        "00:00:01,000 \u00e0 00:00:02,000",
+        "00:00:01:12 --> 00:00:02:20",
     ],
 )
 def test_lines_that_look_like_times_and_open_no_turn_are_counted(times):
