@@ -58,3 +58,10 @@ def test_silence_is_an_empty_input():
 def test_a_job_without_a_transcript_is_unreadable(status, what):
     with pytest.raises(ItemFailure, match=f"unreadable_input.*{what}"):
         read(transcript(status=status, error="secret", text=None, words=None))
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_utterances_alone_count_milliseconds_too(wrapped):
+    said = [{"speaker": "A", "text": "Good morning.", "start": 1500, "end": 2000, "confidence": 0.9, "words": []}]
+    turn = read(json.dumps({"utterances": said} if wrapped else said).encode()).transcript.turns[0]
+    assert (turn.speaker, turn.start, turn.end) == ("Speaker A", 1.5, 2)

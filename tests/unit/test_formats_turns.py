@@ -79,9 +79,17 @@ def test_what_others_call_a_field_is_read(turn, speaker, start, end):
     assert lines({"segments": [turn]}) == lines([turn]) == [(speaker, start, end, "Good morning.")]
 
 
-def test_a_date_is_no_time_and_is_counted():
-    reading = read(b'[{"speaker": "Rep", "text": "Good morning.", "timestamp": "2026-11-30T10:00:00Z"}]')
-    assert ("unreadable_timing", "1 times") in [(each.code, each.place) for each in reading.warnings]
+def test_dates_are_counted_from_the_first():
+    first = {"speaker": "Rep", "text": "Good morning.", "timestamp": "2026-11-30T10:00:00Z"}
+    second = {"speaker": "Dana", "text": "Hello.", "start": "2026-11-30T10:00:05.500Z", "end": "2026-11-30 10:00:07"}
+    assert lines([first, second]) == [("Rep", 0, None, "Good morning."), ("Dana", 5.5, 7, "Hello.")]
+
+
+def test_dates_that_go_backwards_or_are_none_are_counted():
+    dates = ("2026-11-30T10:00:00Z", "2026-11-29T10:00:00Z", "2026-13-30T10:00:00Z")
+    reading = read(json.dumps([{"speaker": "Rep", "text": "Good morning.", "time": date} for date in dates]).encode())
+    assert {turn.start for turn in reading.transcript.turns} == {None}
+    assert [each.place for each in reading.warnings if each.code == "unreadable_timing"] == ["1 times", "timestamp"]
 
 
 @pytest.mark.parametrize(

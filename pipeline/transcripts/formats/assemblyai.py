@@ -1,4 +1,4 @@
-"""AssemblyAI's transcript: utterances where speakers were asked for, else words, else the text.
+"""AssemblyAI's transcript: utterances where speakers were asked for, else words, else the text; or utterances alone.
 
 Source: assemblyai.com/docs, GET /v2/transcript/{id}. Times in milliseconds; only `audio_duration` is in seconds.
 """
@@ -20,6 +20,10 @@ NAME = "assemblyai"
 _OF_A_CHANNEL = re.compile(r"[0-9]{1,2}[A-Z]")
 
 
+#: What only AssemblyAI's utterances have together, where they are saved without their transcript.
+_UTTERANCE = frozenset({"speaker", "text", "start", "end", "confidence", "words"})
+
+
 class _Spoken(Shape):
     """A word or an utterance."""
 
@@ -36,7 +40,7 @@ class _Spoken(Shape):
 
 
 class _Transcript(Shape):
-    status: str
+    status: str = "completed"
     text: Words = ""
     utterances: Many[_Spoken] = ()
     words: Many[_Spoken] = ()
@@ -45,14 +49,18 @@ class _Transcript(Shape):
 
 
 def recognises(source: Source) -> bool:
-    """Whether it has the state of a job and the audio that the job is of."""
+    """Whether it has the state of a job and the audio that the job is of, or utterances that count milliseconds."""
     value = source.json
-    return isinstance(value, dict) and value.keys() >= {"id", "status", "audio_url"}
+    if isinstance(value, dict) and value.keys() >= {"id", "status", "audio_url"}:
+        return True
+    first = source.at(0) or source.at("utterances", 0)
+    return isinstance(first, dict) and first.keys() >= _UTTERANCE and isinstance(first["start"], int)
 
 
 def parse(source: Source) -> Parsed:
     """The most telling of what the transcript holds. Raises ItemFailure(unreadable_input) for a job without one."""
-    transcript, doubts = read_as(_Transcript, source.json, "AssemblyAI")
+    value = {"utterances": source.json} if isinstance(source.json, list) else source.json
+    transcript, doubts = read_as(_Transcript, value, "AssemblyAI")
     if transcript.status == "error":
         raise ItemFailure("unreadable_input", "AssemblyAI could not transcribe it: transcribe it again")
     if transcript.status != "completed":

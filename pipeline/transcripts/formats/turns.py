@@ -1,17 +1,18 @@
 """Turns as Callfold itself writes them, and whoever keeps it simple: a list of {speaker, text, start, end}.
 
 The list stands alone or under a usual name, and so do the fields of each turn. Labels and texts are kept to the letter,
-so that what was read and written reads the same. Times are seconds or clock times ("00:01:02"), or milliseconds where
-their name says so.
+so that what was read and written reads the same. Times are seconds, clock times ("00:01:02") or dates, or milliseconds
+where their name says so.
 """
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.answers import speech, written_in
-from pipeline.transcripts.moments import ClockTime, after
+from pipeline.transcripts.moments import ClockTime, Date, after, elapsed
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.vendor import Milliseconds, Seconds, Shape, Words, read_as
 
@@ -37,6 +38,9 @@ _NAMES = {
     "ended_ms": ("end_ms", "endMs", "end_time_ms", "endTimeMs"),
     "lasted": ("duration",),
 }
+#: Where a time goes that is a date.
+_DATED = {"start": "began_on", "began": "began_on", "end": "ended_on", "ended": "ended_on"}
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]")
 _TOLD = {name for field in ("speaker", "start", "began", "began_ms") for name in _NAMES[field]}
 
 
@@ -64,6 +68,8 @@ class _Turn(Shape):
     ended: ClockTime = None
     began_ms: Milliseconds = None
     ended_ms: Milliseconds = None
+    began_on: Date = None
+    ended_on: Date = None
     lasted: Seconds = None
 
 
@@ -80,7 +86,9 @@ def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
     given = [_fields(each) for each in bounded(turns_in(source) or ())]
     document, doubts = read_as(_Document, {"turns": given}, "Callfold")
-    return speech(map(_as_turn, document.turns), doubts, written_in(source))
+    dates = [date for each in document.turns for date in (each.began_on, each.ended_on)]
+    times, late = elapsed(dates, "timestamp")
+    return speech(map(_as_turn, document.turns, times[0::2], times[1::2]), (*doubts, *late), written_in(source))
 
 
 def turns_in(source: Source) -> list[Any] | None:
@@ -103,16 +111,21 @@ def _fields(given: Any) -> Any:
     if not isinstance(given, dict):
         return given
     found = {field: [given[name] for name in names if name in given] for field, names in _NAMES.items()}
-    return {field: next(filter(_holds, values), values[0]) for field, values in found.items() if values}
+    chosen = {field: next(filter(_holds, values), values[0]) for field, values in found.items() if values}
+    return {_DATED.get(field, field) if _is_date(value) else field: value for field, value in chosen.items()}
 
 
 def _holds(value: Any) -> bool:
     return value is not None and value != ""
 
 
-def _as_turn(given: _Turn) -> Turn:
-    start = _first(given.start, given.began, given.began_ms)
-    end = _first(given.end, given.ended, given.ended_ms, after(start, given.lasted))
+def _is_date(value: Any) -> bool:
+    return isinstance(value, str) and _DATE.match(value) is not None
+
+
+def _as_turn(given: _Turn, since: float | None, until: float | None) -> Turn:
+    start = _first(given.start, given.began, given.began_ms, since)
+    end = _first(given.end, given.ended, given.ended_ms, until, after(start, given.lasted))
     return Turn(text=given.text, speaker=given.speaker, start=start, end=end)
 
 
