@@ -11,7 +11,11 @@ from functools import lru_cache
 
 #: `Name: `, `Name:` at the line's end, `**Name:** `, `Name:- ` and the fullwidth colon. A clock time has no space after
 #: its colon. The pattern takes the asterisks behind a name for a part of it: `name_of` knows better.
-LABEL = r"(?:\*\*)?(?P<label>[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})(?::(?:\*\*|-)?(?=\s|$)|\uff1a)[ \t]?"
+#: WhisperX writes `[SPEAKER_00]: `.
+LABEL = (
+    r"(?:\*\*)?(?P<label>\[[^][:\uff1a\n]{1,60}\](?=:)|[^\s:\uff1a*#\[(<][^:\uff1a\n]{0,61})"
+    r"(?::(?:\*\*|-)?(?=\s|$)|\uff1a)[ \t]?"
+)
 
 #: What stands in captions before the words of another speaker, and before the name.
 DASH = r"(?:-(?![-0-9])|[\u2013\u2014](?=[ \t])|>{2,3})[ \t]{0,4}"
@@ -23,6 +27,7 @@ _CAPTION = re.compile(
     r"(?::(?:\*\*)?(?=\s|$)|\uff1a)[ \t]?"
 )
 
+_BRACKETED = re.compile(r"\[[^][\s](?:[^][]*[^][\s])?\]")
 #: More than `_CAPTION` can match.
 _LONGEST = 300
 
@@ -86,7 +91,7 @@ def believed(labels: Iterable[str | None], *, captions: bool = False, answered: 
 def name_of(match: re.Match[str]) -> str | None:
     """The label that a pattern with LABEL in it found, as the name it is."""
     label: str | None = match["label"]
-    return label.strip(" \t*|_") or None if label else None
+    return _without_brackets(label.strip(" \t*|_")) or None if label else None
 
 
 def start(text: str) -> tuple[str | None, int]:
@@ -97,7 +102,12 @@ def start(text: str) -> tuple[str | None, int]:
 
 def _start(text: str) -> tuple[str | None, int]:
     match = _CAPTION.match(text)
-    return (match[1].rstrip(" \t*"), match.end()) if match else (None, 0)
+    return (_without_brackets(match[1].rstrip(" \t*")), match.end()) if match else (None, 0)
+
+
+def _without_brackets(label: str) -> str:
+    """The label that stands in brackets as a whole; "[Rye] Jo" is Jo of Rye."""
+    return label[1:-1] if _BRACKETED.fullmatch(label) else label
 
 
 #: A call's captions begin with the same few names.

@@ -215,3 +215,12 @@ def test_lines_that_look_like_times_and_open_no_turn_are_counted(times):
 
 def test_times_that_open_a_turn_are_not_lost():
     assert read(b"0:01 - 0:02 Anna: We meet at 10:15?\n0:03 - 0:04 Ben: That is fine.\n").warnings == ()
+
+
+def test_labels_may_stand_in_brackets():
+    assert turns("[SPEAKER_00]: Good morning.\n[SPEAKER_01]: Hello.\n[SPEAKER_00]: [laughs] Yes.\n") == [
+        ("SPEAKER_00", "Good morning."),
+        ("SPEAKER_01", "Hello."),
+        ("SPEAKER_00", "[laughs] Yes."),
+    ]
+    assert turns("[1]: https://a.example\n[2]: https://b.example\nSo much for the links.\n")[0][0] is None

@@ -80,3 +80,12 @@ def test_a_name_behind_a_dash_names_the_speaker():
         ("Bob", "bye", 4.0),
         (None, "\u2013 bye", 4.0),
     ]
+
+
+def test_a_name_in_brackets_is_the_name():
+    assert srt("[SPEAKER_00]: shall we?", "[Rye] Jo: no", "[SPEAKER_00]: oh", "[Rye] Jo: well") == [
+        ("SPEAKER_00", "shall we?", 1.0),
+        ("[Rye] Jo", "no", 2.0),
+        ("SPEAKER_00", "oh", 3.0),
+        ("[Rye] Jo", "well", 4.0),
+    ]
