@@ -34,7 +34,7 @@ def value_of(text: str) -> Any:
         if not _SURELY.match(text):
             return None
         if error.msg == "Extra data":
-            raise _unreadable("several JSON values: submit documents as .ndjson, one on each line") from None
+            raise _unreadable("several JSON values: submit documents one on each line, each with an id") from None
         raise _unreadable(f"broken at line {error.lineno}, column {error.colno}: export it again") from None
     except RecursionError:
         raise _unreadable("nested too deeply: export it again") from None

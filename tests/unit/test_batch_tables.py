@@ -180,7 +180,8 @@ def test_a_wrong_field_is_a_problem_at_its_line(given):
 
 
 def test_what_is_not_text_is_a_problem(given):
-    ((place, message),) = problems(given(b"%PDF-1.7"))
+    far_down = HEADER.encode() + b"\n" * 65_536 + b"\x01\xff\n" * 9_999
+    ((place, message),) = problems(given(far_down))
     assert (place, message[:20]) == ("calls.csv", "the file is not text")
 
 

@@ -310,7 +310,7 @@ def test_a_document_with_more_turns_than_any_call_has_is_a_fault_and_not_a_probl
     "line",
     [
         b'{"document_id": "d", "account_id": "a", "turns": [' + b"0," * 200_000 + b"0]}",
-        b"{" + b",".join(b'"%d": 0' % number for number in range(200_000)) + b"}",
+        b'{"document_id": 0,' + b",".join(b'"%d": 0' % number for number in range(200_000)) + b"}",
     ],
     ids=["turns", "fields"],
 )
@@ -327,6 +327,30 @@ def test_a_file_of_no_documents_is_told_of(folder, name):
         found = list(read_paths([folder]))
     assert [document.fields.document_id for document in found] == ["z.txt"]
     assert [(entry["event"], entry["place"]) for entry in logs] == [("no_documents", f"{folder}/{name}")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("events.jsonl", '{"event": "secret", "n": 1}\n{"event": "secret", "n": 2}\n'),
+        ("event.jsonl", '{"event": "secret"}'),
+        ("people.csv", "Name,Mail\nAnna,secret@example.com\n"),
+        ("people.tsv", "Anna\tsecret@example.com\n"),
+        ("people.csv", b"%PDF-1.7"),
+    ],
+)
+def test_a_stray_table_or_list_is_a_row_and_stops_no_night(folder, name, content):
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (folder / "z.txt").write_text("Anna: We agreed on the price.")
+    stray, call = read_paths([folder])
+    assert (stray.fields.document_id, stray.fault.code, call.fault) == (name, "unreadable_input", None)
+    assert "secret" not in stray.fault.detail
+
+
+def test_a_call_under_a_tables_name_is_that_call(folder):
+    (folder / "call.csv").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna>We agreed on the price.\n")
+    (folder / "lines.jsonl").write_text("Anna: We agreed on the price.\nBen: In May.\nAnna: Yes.\nBen: Good.\n")
+    assert [document.transcript.turns[0].speaker for document in read_paths([folder])] == ["Anna", "Anna"]
 
 
 def test_a_name_that_is_not_utf_8_is_a_problem_that_says_so(folder):

@@ -6,7 +6,7 @@ the batch itself wrong is a Problem with its place.
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -24,8 +24,13 @@ from pipeline.domain.text import storable
 from pipeline.errors import ItemFailure, Problem
 from pipeline.transcripts import shape, speakers, speech
 from pipeline.transcripts.batch.file import Stream
+from pipeline.transcripts.formats import plain
 from pipeline.transcripts.read import MAX_BYTES, read, too_large
 from pipeline.transcripts.source import MAX_TURNS, too_many_turns
+
+_STRAY: Final = (
+    "a table of unknown columns: name in its first line document_id and transcript, or for one call Speaker and Text"
+)
 
 
 def incoming(document: DocumentInput, place: str, warnings: tuple[Warning, ...] = ()) -> IncomingDocument:
@@ -39,11 +44,12 @@ def incoming(document: DocumentInput, place: str, warnings: tuple[Warning, ...] 
 
 
 def from_file(
-    stream: Stream, given: dict[str, Any], place: str, names: Mapping[str, str]
+    stream: Stream, given: dict[str, Any], place: str, names: Mapping[str, str], *, is_table: bool = False
 ) -> Iterator[IncomingDocument | Problem]:
     """One document that is a file, with its `document_id` and `account_id`; a Problem where no id can be so.
 
     `names`: those of speakers whom the file knows by ids only. They change what is read, so the digest covers them.
+    `is_table`: by its name it is one of columns that nobody knows, whose cells are no words unless a format knows them.
     """
     try:
         fields = DocumentFields.model_validate(given)
@@ -52,7 +58,8 @@ def from_file(
         return
     data, sha256 = _contents(stream)
     hashes = {"sha256": sha256} | ({"names": hashlib.sha256(canonical(names)).hexdigest()} if names else {})
-    yield _incoming(fields, given | {"transcript": hashes}, sha256, _words(data, names), place)
+    words = _words(data, names, is_table=is_table)
+    yield _incoming(fields, given | {"transcript": hashes}, sha256, words, place)
 
 
 def _contents(stream: Stream) -> tuple[bytes | None, str]:
@@ -108,13 +115,15 @@ def _given(document: DocumentInput) -> dict[str, Any]:
     return document.model_dump(mode="json", exclude_unset=True, exclude={"transcript", "turns"})
 
 
-def _words(data: bytes | None, names: Mapping[str, str] | None = None) -> _Words:
+def _words(data: bytes | None, names: Mapping[str, str] | None = None, *, is_table: bool = False) -> _Words:
     if data is None:
         return _bad(too_large())
     try:
         reading = read(data, names)
     except ItemFailure as failure:
         return _bad(failure)
+    if is_table and reading.format == plain.NAME:
+        return _bad(ItemFailure("unreadable_input", _STRAY))
     return _Words(reading.transcript, warnings=reading.warnings)
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pipeline.transcripts.batch import archive, ndjson, objects, table
 from pipeline.transcripts.batch.file import Stream
 
-Kind = Literal["transcript", "lines", "objects", "table", "archive", "other archive"]
+Kind = Literal["transcript", "lines", "objects", "table", "other table", "archive", "other archive"]
 
 _HEAD: Final = 65_536
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -19,8 +19,8 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]{0,1000}[{\[]")
 def kind_of(stream: Stream, name: str) -> Kind:
     """Read as much of the stream as it takes to tell, and leave it at its start.
 
-    `.ndjson`, `.jsonl`, `.csv` and `.tsv` are believed, so that what is wrong in such a file is said of its lines; a
-    table of one call's turns is that call.
+    `.ndjson`, `.jsonl`, `.csv` and `.tsv` are believed where they name a document's id or words, so that what is wrong
+    in such a file is said of its lines; a table that does not is one call's turns, or a stray.
     """
     head = stream.read(_HEAD)
     stream.seek(0)
@@ -34,13 +34,19 @@ def _kind(head: bytes, stream: Stream, name: str) -> Kind:
         return "archive" if archive.is_in(stream) else "transcript"
     if head.startswith(_OTHERS) or head[_TAR] == b"ustar":
         return "other archive"
-    if name.endswith((".ndjson", ".jsonl")):
+    if name.endswith((".ndjson", ".jsonl")) and ndjson.is_meant(head):
         return "lines"
     if name.endswith((".csv", ".tsv")):
-        return "transcript" if table.is_one_call(head) else "table"
+        return _kind_of_table(head)
     if _JSON.match(head):
         return _kind_of_json(stream)
     return "table" if table.is_in(head) else "transcript"
+
+
+def _kind_of_table(head: bytes) -> Kind:
+    if table.is_one_call(head):
+        return "transcript"
+    return "table" if table.is_meant(head) else "other table"
 
 
 def _kind_of_json(stream: Stream) -> Kind:

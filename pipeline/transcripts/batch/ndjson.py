@@ -20,6 +20,7 @@ MAX_LINE = 2 * MAX_BYTES
 #: An object with more is none of ours, and is not searched for each fault.
 _MOST_FIELDS = 100
 _BOM = b"\xef\xbb\xbf"
+_NEEDED = (b'"document_id"', b'"transcript"', b'"turns"')
 
 
 def is_in(stream: Stream) -> bool:
@@ -32,6 +33,12 @@ def is_in(stream: Stream) -> bool:
     except (ValueError, RecursionError):
         return False
     return "document_id" in value
+
+
+def is_meant(head: bytes) -> bool:
+    """Whether lines under such a name are documents, be they wrong ones: their top names an id or words, or nothing."""
+    text = head.replace(b"\x00", b"")  # in UTF-16, which is refused
+    return not text.strip() or any(name in text for name in _NEEDED)
 
 
 def documents(stream: Stream, place: str) -> Iterator[Given | Problem]:

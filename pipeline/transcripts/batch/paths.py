@@ -74,13 +74,13 @@ def _documents(
             yield from _given(objects.documents(stream, file.place), file)
         case "table":
             yield from _given(table.documents(stream, file.place, asked.account_of(file)), file)
-        case "transcript":
+        case "transcript" | "other table" as kind:
             names = companions.of(file, stream)
             if names is None:
                 log.warning("companion_skipped", place=file.place)  # it names the speakers of the calls beside it
                 return
             fields = {"document_id": asked.id_prefix + file.name, "account_id": asked.account_of(file)}
-            yield from document.from_file(stream, fields, file.place, names)
+            yield from document.from_file(stream, fields, file.place, names, is_table=kind == "other table")
 
 
 def _given(found: Iterator[Given | Problem], file: File) -> Iterator[IncomingDocument | Problem]:

@@ -39,6 +39,11 @@ def is_in(head: bytes) -> bool:
     return set(_names_in(_text_of(head))).issuperset(_NEEDED)
 
 
+def is_meant(head: bytes) -> bool:
+    """Whether a table is one of documents, be it a wrong one: the first line names one of these columns, or nothing."""
+    return not head.strip() or not set(_NEEDED).isdisjoint(_names_in(_text_of(head)))
+
+
 def is_one_call(head: bytes) -> bool:
     """Whether its lines are the turns of one call, and no documents."""
     text = "\n".join(_text_of(head).splitlines())
