@@ -1,6 +1,7 @@
-"""Text that PostgreSQL and JSON can hold: no NUL characters, no lone surrogates."""
+"""Text that PostgreSQL and JSON can hold: no NUL characters, no lone surrogates; and names in one spelling."""
 
 import re
+import unicodedata
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 REPLACEMENT = "\ufffd"
@@ -16,3 +17,8 @@ def storable(text: str) -> str:
 def is_storable(text: str) -> bool:
     """Whether the text holds neither NUL characters nor lone surrogates."""
     return (text.isascii() and "\x00" not in text) or _UNSTORABLE.search(text) is None
+
+
+def nfc(name: str) -> str:
+    """The one spelling of a name: file systems differ in how they write an umlaut."""
+    return unicodedata.normalize("NFC", name)

@@ -19,6 +19,7 @@ from pipeline.domain.canonical import RequestDigest, canonical
 from pipeline.domain.documents import IncomingDocument, Warning
 from pipeline.domain.identity import WORKSPACE, check_key
 from pipeline.domain.options import JobOptions, check_budget, parse
+from pipeline.domain.text import nfc
 from pipeline.errors import IdempotencyConflict, Problem, Problems
 from pipeline.ledger import submissions
 from pipeline.ledger.connection import Ledger
@@ -125,7 +126,11 @@ class _Seen:
         if short not in self._ids:
             self._ids[short] = document.place
             return None
-        return Problem(document.place, f"document_id is the same as at {self._ids[short]}: give each document its own")
+        first = self._ids[short]
+        to_do = "give each document its own"
+        if nfc(first) == nfc(document.place):
+            to_do = "one file is given twice, or two names differ only in how Unicode spells them"
+        return Problem(document.place, f"document_id is the same as at {first}: {to_do}")
 
     def same_text(self, document: IncomingDocument, position: int) -> tuple[Warning, ...]:
         """A warning where an earlier document has the same words; it stays a row of its own."""

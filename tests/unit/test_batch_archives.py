@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from pipeline.domain.documents import IncomingDocument
 from pipeline.errors import Problem
-from pipeline.transcripts.batch import archive, read_paths
+from pipeline.transcripts.batch import archive, document, read_paths
 
 CALL = b"Anna: We agreed on the price."
 
@@ -190,12 +190,22 @@ def test_a_method_that_nobody_knows_is_a_problem(given):
 
 def test_sizes_are_counted_and_not_believed(given, monkeypatch):
     monkeypatch.setattr(archive, "MAX_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_TOTAL", 50_000)
     data = packed({"a.txt": CALL, "bomb.txt": b"x" * 100_000}, compression=zipfile.ZIP_DEFLATED)
     document, bomb = given(data)
     assert isinstance(document, IncomingDocument)
-    assert bomb.message == "larger than 0 MiB unpacked: unpack the archive first"
+    assert bomb.message.startswith("more than 0 GiB in one archive")
     declared = data.replace(struct.pack("<L", 100_000), struct.pack("<L", 10))
     assert given(declared)[1].message.startswith("a broken zip archive")
+
+
+def test_one_that_is_too_large_to_hold_is_a_row_as_it_is_in_a_folder(given, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MAX_BYTES", len(CALL))
+    monkeypatch.setattr(document, "MAX_BYTES", len(CALL))
+    (tmp_path / "calls").mkdir()
+    (tmp_path / "calls" / "large.txt").write_bytes(CALL * 9)
+    large, small, packed_large = given(packed({"a.txt": CALL, "large.txt": CALL * 9}))
+    assert (small.fault, packed_large.fault, packed_large.source_sha256) == (None, large.fault, large.source_sha256)
 
 
 def test_all_files_together_are_bounded(given, monkeypatch):

@@ -84,9 +84,10 @@ def test_a_file_that_two_paths_lead_to_is_refused(tmp_path):
         list(accepted(read_paths([tmp_path / "sub", tmp_path / "sub" / "a.txt"])))
 
 
-def test_two_spellings_of_one_name_are_one_id(tmp_path):
-    with pytest.raises(InvalidRequest, match="document_id is the same as at"):
-        list(accepted(read_paths(folder(tmp_path, ["\u00fc.txt", "u\u0308.txt"]))))
+@pytest.mark.parametrize("written", [folder, archive])
+def test_two_spellings_of_one_name_are_one_id_and_it_is_said_why_both_places_look_alike(written, tmp_path):
+    with pytest.raises(InvalidRequest, match=r"document_id is the same as at .*: one file is given twice, or"):
+        list(accepted(read_paths(written(tmp_path, ["\u00fc.txt", "u\u0308.txt"]))))
 
 
 @ALL

@@ -4,17 +4,17 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
-from io import SEEK_END, BytesIO
+from contextlib import ExitStack, suppress
+from io import SEEK_END
 from pathlib import PurePosixPath
 from stat import S_ISLNK
+from tempfile import SpooledTemporaryFile
 from typing import IO, Final, cast
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from pipeline.domain.text import storable
+from pipeline.domain.text import nfc, storable
 from pipeline.errors import Problem
 from pipeline.transcripts.batch.file import File, Found, Stream, Unreadable
-from pipeline.transcripts.batch.folder import nfc
 from pipeline.transcripts.batch.skips import kept
 from pipeline.transcripts.read import MAX_BYTES
 
@@ -88,15 +88,17 @@ class _Purse:
     """How many bytes all files of an archive may still have. One that is read twice is charged once."""
 
     def __init__(self) -> None:
-        self.left = MAX_TOTAL
+        self._left = MAX_TOTAL
         self._charged = dict[int, int]()
 
     def charge(self, entry: ZipInfo, size: int) -> None:
-        """So many bytes of the file were read."""
+        """So many bytes of the file were read. Raises Unreadable where that is too much of all."""
         known = self._charged.get(entry.header_offset, 0)
         if size > known:
             self._charged[entry.header_offset] = size
-            self.left -= size - known
+            self._left -= size - known
+        if self._left < 0:
+            raise Unreadable(f"more than {MAX_TOTAL // 1024**3} GiB in one archive: unpack it first, or make several")
 
 
 def _entries(zipped: ZipFile, archive: File) -> Iterator[tuple[str, Found]]:
@@ -132,22 +134,21 @@ def _entry(zipped: ZipFile, entry: ZipInfo, name: str, archive: File, purse: _Pu
 
 
 def _contents(zipped: ZipFile, entry: ZipInfo, purse: _Purse) -> Stream:
-    """All bytes of one file. Raises Unreadable where they are broken or too many."""
-    data = BytesIO()
+    """All bytes of one file, on the disk where they are many. Raises Unreadable where they are broken or too many."""
+    with ExitStack() as stack:
+        data = stack.enter_context(SpooledTemporaryFile(MAX_BYTES))
+        for chunk in _chunks(zipped, entry):
+            data.write(chunk)
+            purse.charge(entry, data.tell())
+        data.seek(0)
+        stack.pop_all()
+        return data
+
+
+def _chunks(zipped: ZipFile, entry: ZipInfo) -> Iterator[bytes]:
     try:
         with zipped.open(entry) as packed:
             while chunk := packed.read(_CHUNK):
-                data.write(chunk)
-                purse.charge(entry, data.tell())
-                _check(data.tell(), purse)
+                yield chunk
     except _ERRORS:
         raise Unreadable(_BROKEN) from None
-    data.seek(0)
-    return data
-
-
-def _check(size: int, purse: _Purse) -> None:
-    if size > MAX_BYTES:
-        raise Unreadable(f"larger than {MAX_BYTES // 1024**2} MiB unpacked: unpack the archive first")
-    if purse.left < 0:
-        raise Unreadable(f"more than {MAX_TOTAL // 1024**3} GiB in one archive: unpack it first, or make several")

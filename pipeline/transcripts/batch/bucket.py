@@ -22,10 +22,9 @@ from obstore.exceptions import (
 )
 from obstore.store import from_url
 
-from pipeline.domain.text import storable
+from pipeline.domain.text import nfc, storable
 from pipeline.errors import Problem
 from pipeline.transcripts.batch.file import File, Found, Unreadable
-from pipeline.transcripts.batch.folder import nfc
 from pipeline.transcripts.batch.skips import is_media, kept
 
 if TYPE_CHECKING:  # what obstore has for type checkers alone

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BufferedReader, BytesIO
+from io import BufferedReader
+from tempfile import SpooledTemporaryFile
 from typing import NamedTuple
 
 from pipeline.domain.documents import DocumentInput, Warning
 from pipeline.errors import Problem
 
 #: An open file, which can be read again from its start.
-Stream = BufferedReader | BytesIO
+Stream = BufferedReader | SpooledTemporaryFile[bytes]
 
 
 @dataclass(frozen=True, slots=True)

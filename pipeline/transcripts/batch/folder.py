@@ -1,14 +1,13 @@
 """The files of a folder on this machine."""
 
 import os
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
 import structlog
 
-from pipeline.domain.text import storable
+from pipeline.domain.text import nfc, storable
 from pipeline.errors import Problem
 from pipeline.transcripts.batch.file import File, Found
 from pipeline.transcripts.batch.skips import is_junk, is_media, kept
@@ -36,11 +35,6 @@ def files(given: Path) -> Iterator[Found]:
             yield Problem(place, "a recording or a picture: hand in its transcript")
         else:
             yield _file(given, nfc(given.name), mode)
-
-
-def nfc(name: str) -> str:
-    """The one spelling of a name: file systems differ in how they write an umlaut."""
-    return unicodedata.normalize("NFC", name)
 
 
 def _below(folder: Path) -> Iterator[tuple[str, Path]]:
