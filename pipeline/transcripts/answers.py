@@ -11,7 +11,10 @@ from pipeline.errors import ItemFailure
 from pipeline.transcripts.source import SUMMARY, Parsed, Source, bounded
 
 #: What others call such a field beside a transcript.
-_WRITTEN = ("summary", "Summary", "short_summary", "ai_summary", "action_items", "key_points", "highlights")
+_WRITTEN = (
+    *("summary", "Summary", "short_summary", "ai_summary", "action_items", "key_points", "highlights"),
+    *("analysis.summary", "call_analysis.call_summary"),
+)
 
 _T = TypeVar("_T")
 
@@ -39,7 +42,7 @@ def summaries(written: Mapping[str, Any]) -> tuple[Warning, ...]:
 
 def written_in(source: Source) -> dict[str, Any]:
     """The fields of an object of no certain vendor that hold what a model wrote."""
-    return {name: source.at(name) for name in _WRITTEN}
+    return {name: source.at(*name.split(".")) for name in _WRITTEN}
 
 
 def _holds(value: Any) -> bool:

@@ -32,3 +32,11 @@ def test_more_messages_than_a_call_has_turns_are_a_chat():
 def test_a_list_of_what_holds_no_words_is_unknown():
     with pytest.raises(ItemFailure, match="unknown shape"):
         read(b'{"value": [{"id": "1", "createdDateTime": "2026-11-30", "transcriptContentUrl": "x"}]}')
+
+
+@pytest.mark.parametrize("name", ["chat", "messages"])
+@pytest.mark.parametrize("said", [[{"speaker": "Anna", "text": "We renew in May."}], "Anna: We renew in May."])
+def test_messages_beside_speech_are_left_out_and_counted(name, said):
+    reading = read(json.dumps({name: [SLACK, SLACK], "transcript": said}).encode())
+    assert [each.place for each in reading.warnings if each.code == "chat_left_out"] == ["2 messages"]
+    assert reading.transcript.turns[0].text.endswith("We renew in May.")

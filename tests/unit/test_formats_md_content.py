@@ -58,8 +58,12 @@ def test_a_text_of_another_format_is_read_by_that(text):
 def test_a_summary_within_or_beside_it_is_told():
     with pytest.raises(ItemFailure, match="not_a_call: a summary"):
         read(json.dumps({"Content": "## Summary\n- a\n- b\n\n## Next steps\n- c\n"}).encode())
-    reading = read(json.dumps({"Content": TEXT, "summary": "They spoke."}).encode())
-    assert ("summary_left_out", "summary") in [(each.code, each.place) for each in reading.warnings]
+    beside = {"summary": "They spoke.", "call_analysis": {"call_summary": "They did."}}
+    reading = read(json.dumps({"Content": TEXT} | beside).encode())
+    assert [each.place for each in reading.warnings if each.code == "summary_left_out"] == [
+        "summary",
+        "call_analysis.call_summary",
+    ]
 
 
 @pytest.mark.parametrize(

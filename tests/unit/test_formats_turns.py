@@ -58,7 +58,14 @@ def test_a_turn_without_text_is_named_by_its_place():
 
 
 @pytest.mark.parametrize(
-    "value", [{"turns": 3}, {"turns": ["secret"]}, [{"name": "x", "price": 3}], [{"content": "x"}]]
+    "value",
+    [
+        {"turns": 3},
+        {"turns": ["secret"]},
+        [{"name": "x", "price": 3}],
+        [{"content": "x"}],
+        [{"name": "Call 1", "content": "x"}],
+    ],
 )
 def test_other_lists_are_no_turns(value):
     with pytest.raises(ItemFailure, match="unknown shape"):
@@ -71,6 +78,7 @@ def test_other_lists_are_no_turns(value):
         ({"speaker_name": "Rep", "text": "Good morning.", "start_time": 1.5, "end_time": "2"}, "Rep", 1.5, 2),
         ({"user": "Rep", "content": "Good morning.", "timestamp": "00:01:02"}, "Rep", 62, None),
         ({"role": "agent", "message": "Good morning.", "startTimeMs": 1500, "endMs": 2000}, "agent", 1.5, 2),
+        ({"Speaker": "Rep", "Text": "Good morning.", "Start Time": "0:01", "endTimeMillis": 2000}, "Rep", 1, 2),
         ({"speaker": {"id": 3, "name": "Rep"}, "text": "Good morning."}, "Rep", None, None),
         ({"speaker": {"id": 3}, "text": "Good morning."}, "Speaker 3", None, None),
     ],

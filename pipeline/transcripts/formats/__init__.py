@@ -82,9 +82,9 @@ FORMATS: tuple[Format, ...] = (
     elevenlabs_scribe,
     meet_entries,
     azure_messages,
-    chat_messages,
     md_content,
     turns,
+    chat_messages,
     unknown_json,
     # text, told by its lines
     vtt,

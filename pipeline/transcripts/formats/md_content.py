@@ -6,7 +6,7 @@ The text is read as a file of its own would be. Source: microsoft/Conversation-K
 import re
 
 from pipeline.transcripts.answers import summaries, written_in
-from pipeline.transcripts.formats import turns
+from pipeline.transcripts.formats import chat_messages, turns
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source
 
@@ -26,7 +26,7 @@ def parse(source: Source) -> Parsed:
     """The text, without the title above it."""
     text = next(source.at(key) for key in _KEYS if isinstance(source.at(key), str))
     title = _TITLE.match(text)
-    doubts = summaries(written_in(source))
+    doubts = (*summaries(written_in(source)), *chat_messages.beside(source))
     if title is None or title[1] in text[title.end() :]:
         return Parsed([], doubts, within=text)
     return Parsed([], (*left_out("front_matter_left_out", title[1]), *doubts), within=text[title.end() :])

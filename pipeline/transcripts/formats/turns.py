@@ -6,12 +6,14 @@ where their name says so.
 """
 
 import re
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator
 
 from pipeline.domain.documents import Turn
 from pipeline.transcripts.answers import speech, written_in
+from pipeline.transcripts.formats import chat_messages
 from pipeline.transcripts.moments import ClockTime, Date, after, elapsed
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.vendor import Milliseconds, Seconds, Shape, Words, read_as
@@ -19,29 +21,30 @@ from pipeline.transcripts.vendor import Milliseconds, Seconds, Shape, Words, rea
 NAME = "turns"
 
 _LISTS = ("turns", "transcript", "segments", "utterances", "sentences", "entries")
-#: By field, what it is called. The first that holds something counts: names before labels, and these before numbers.
+#: By field, what it is called, in any case and with blanks or without. The first that holds something counts: names
+#: before labels, and these before numbers.
 _NAMES = {
     "text": ("text", "content", "message", "utterance", "sentence"),
     "speaker": (
-        *("speaker_name", "speakerName", "participant_name", "participantName", "speaker", "name", "participant"),
-        *("display_name", "displayName", "author", "sender", "user", "user_name", "userName", "username"),
-        *("speaker_label", "speakerLabel", "speaker_id", "speakerId", "role"),
+        *("speakername", "participantname", "speaker", "name", "participant", "displayname", "author", "sender"),
+        *("user", "username", "speakerlabel", "speakerid", "role"),
     ),
     "start": ("start",),
     "end": ("end",),
     "began": (
-        *("start_time", "startTime", "start_timestamp", "start_seconds", "startSeconds", "begin", "begin_time"),
-        *("beginTime", "timestamp", "time", "ts", "offset", "secondsFromStart"),
+        *("starttime", "starttimestamp", "startseconds", "begin", "begintime", "timestamp", "time", "ts", "offset"),
+        "secondsfromstart",
     ),
-    "ended": ("end_time", "endTime", "end_timestamp", "end_seconds", "endSeconds"),
-    "began_ms": ("start_ms", "startMs", "start_time_ms", "startTimeMs"),
-    "ended_ms": ("end_ms", "endMs", "end_time_ms", "endTimeMs"),
+    "ended": ("endtime", "endtimestamp", "endseconds"),
+    "began_ms": ("startms", "starttimems", "startmillis", "starttimemillis", "startmilliseconds"),
+    "ended_ms": ("endms", "endtimems", "endmillis", "endtimemillis", "endmilliseconds"),
     "lasted": ("duration",),
 }
 #: Where a time goes that is a date.
 _DATED = {"start": "began_on", "began": "began_on", "end": "ended_on", "ended": "ended_on"}
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]")
-_TOLD = {name for field in ("speaker", "start", "began", "began_ms") for name in _NAMES[field]}
+#: What makes a turn of words that are not called text. A name may be anything's.
+_TOLD = {name for field in ("speaker", "start", "began", "began_ms") for name in _NAMES[field]} - {"name"}
 
 
 def _as_written(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
@@ -84,15 +87,18 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
-    given = [_fields(each) for each in bounded(turns_in(source) or ())]
-    document, doubts = read_as(_Document, {"turns": given}, "Callfold")
+    found = list(bounded(turns_in(source) or ()))
+    document, doubts = read_as(_Document, {"turns": (_fields(each) for each in found)}, "Callfold")
     dates = [date for each in document.turns for date in (each.began_on, each.ended_on)]
     times, late = elapsed(dates, "timestamp")
-    return speech(map(_as_turn, document.turns, times[0::2], times[1::2]), (*doubts, *late), written_in(source))
+    spoken = map(_as_turn, document.turns, times[0::2], times[1::2])
+    return speech(spoken, (*doubts, *late, *chat_messages.beside(source)), written_in(source))
 
 
 def turns_in(source: Source) -> list[Any] | None:
     """The list of turns, an empty one where no other one is; None where there is none."""
+    if chat_messages.are_messages(source.json):
+        return None
     lists = [each for each in (source.json, *(source.at(name) for name in _LISTS)) if isinstance(each, list)]
     turns = next((each for each in lists if each and _is_turn(each[0])), None)
     return [] if turns is None and lists and not any(lists) else turns
@@ -100,19 +106,30 @@ def turns_in(source: Source) -> list[Any] | None:
 
 def _is_turn(first: Any) -> bool:
     """A text alone is one, too, where that is its name."""
-    if not isinstance(first, dict) or not isinstance(first.get("speaker"), str | int | dict | None):
+    given = _named(first) if isinstance(first, dict) else {}
+    if not isinstance(given.get("speaker"), str | int | dict | None):
         return False
-    told = not _TOLD.isdisjoint(first)
-    return "text" in first or (told and any(isinstance(first.get(name), str) for name in _NAMES["text"]))
+    told = not _TOLD.isdisjoint(given)
+    return "text" in given or (told and any(isinstance(given.get(name), str) for name in _NAMES["text"]))
 
 
 def _fields(given: Any) -> Any:
     """A turn's fields under our own names."""
     if not isinstance(given, dict):
         return given
-    found = {field: [given[name] for name in names if name in given] for field, names in _NAMES.items()}
+    named = _named(given)
+    found = {field: [named[name] for name in names if name in named] for field, names in _NAMES.items()}
     chosen = {field: next(filter(_holds, values), values[0]) for field, values in found.items() if values}
     return {_DATED.get(field, field) if _is_date(value) else field: value for field, value in chosen.items()}
+
+
+def _named(given: dict[str, Any]) -> dict[str, Any]:
+    return {_name(name): value for name, value in given.items()}
+
+
+@lru_cache(maxsize=1024)
+def _name(key: str) -> str:
+    return key.replace("_", "").replace(" ", "").casefold()
 
 
 def _holds(value: Any) -> bool:
