@@ -64,6 +64,7 @@ def test_times_that_cannot_be_read_are_counted_and_the_words_are_kept():
         f'<!DOCTYPE tt [<!ENTITY a "Good morning">]>\n{TT}><body><p>&a;, all.</p></body></tt>',
         f"{TT}><body><p>Good &a; morning, all.</p></body></tt>",
         f"{TT}>" + "<p>" * 2_000_001,
+        TT + "".join(f' a{number}=""' for number in range(20_000)) + "><body><p>Good morning, all.</p></body></tt>",
     ],
 )
 def test_what_is_broken_or_hostile_is_refused(text):

@@ -15,6 +15,7 @@ from pipeline.errors import ItemFailure
 from pipeline.transcripts.captions import labelled
 from pipeline.transcripts.clock import seconds
 from pipeline.transcripts.cues import Cue, timed
+from pipeline.transcripts.docx import MAX_ATTRIBUTES
 from pipeline.transcripts.omissions import unreadable_times
 from pipeline.transcripts.source import MAX_TURNS, Parsed, Source, bounded, too_many_turns
 
@@ -32,6 +33,8 @@ _FRAMES_A_SECOND = 30
 _BLANKS = re.compile(r"[ \t\n]+")
 #: Two for each paragraph and for each line in it.
 _MAX_TAGS = 10 * MAX_TURNS
+#: To the next element: a text is a part of it.
+_LONG_ELEMENT = re.compile(r"<[^<]{50000,}")
 
 
 def recognises(source: Source) -> bool:
@@ -42,19 +45,19 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each paragraph, or for each speaker in it.
 
-    Raises ItemFailure(unreadable_input): broken, entities declared, more elements than any call has.
+    Raises ItemFailure(unreadable_input): broken, entities declared, more elements or attributes than any call has.
     """
     if source.text.count("<") > _MAX_TAGS:
         raise too_many_turns()
+    if any(element[0].count("=") > MAX_ATTRIBUTES for element in _LONG_ELEMENT.finditer(source.text)):
+        raise _unreadable()
     body = _Body()
     try:
         parser = XMLParser(target=body, forbid_dtd=True)
         parser.feed(source.text)
         parser.close()
     except (DefusedXmlException, ParseError, ValueError):
-        raise ItemFailure(
-            "unreadable_input", "TTML that is broken or declares entities: export it again, or as .vtt or .srt"
-        ) from None
+        raise _unreadable() from None
     found = list(bounded(body.cues))
     turns = labelled(found, [cue.text for cue in found], carry=False)
     return Parsed(list(bounded(turns)), unreadable_times(sum(cue.doubt is not None for cue in found)))
@@ -118,6 +121,12 @@ class _Body:
         if count := _COUNT.fullmatch(time):
             return float(count[1]) * self._units[count[2]]
         return None
+
+
+def _unreadable() -> ItemFailure:
+    return ItemFailure(
+        "unreadable_input", "TTML that is broken or declares entities: export it again, or as .vtt or .srt"
+    )
 
 
 def _units(given: Mapping[str, str]) -> dict[str, float]:
