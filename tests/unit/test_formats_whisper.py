@@ -101,3 +101,11 @@ def test_nothing_is_lost_where_words_and_text_differ():
 def test_what_whisper_does_not_write_is_named_by_its_place():
     with pytest.raises(ItemFailure, match=r"not what Whisper writes at segments\.1"):
         read(result(SPEECH, "secret"))
+
+
+def test_words_alone_say_when_their_text_is_said():
+    said = {
+        "text": "Hello, Anna. All fine?",
+        "words": [word("Hello", 0.5, 1), word("Anna", 1, 1.5), word("fine", 2, 3)],
+    }
+    assert lines(json.dumps(said).encode()) == [(None, 0.5, 3.0, "Hello, Anna. All fine?")]

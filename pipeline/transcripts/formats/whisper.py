@@ -45,6 +45,7 @@ class _Segment(Shape):
 class _Result(Shape):
     text: Words = ""
     segments: Many[_Segment] = ()
+    words: Many[_Word] = ()
 
 
 def recognises(source: Source) -> bool:
@@ -60,7 +61,8 @@ def parse(source: Source) -> Parsed:
     """A turn for each segment, or for each speaker in it; raises ItemFailure(empty_input) where all is silence."""
     result, doubts = read_as(_Result, source.json, "Whisper")
     if not result.segments:
-        return Parsed([turn(result.text, None, None, None)], doubts)
+        start, end = (result.words[0].start, result.words[-1].end) if result.words else (None, None)
+        return Parsed([turn(result.text, None, start, end)], doubts)
     silent = sum(map(_is_silence, result.segments))
     if silent == len(result.segments):
         raise ItemFailure("empty_input", "Whisper heard no speech in it: check the recording, or leave it out")
