@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.domain.documents import Transcript, Turn
@@ -102,7 +102,9 @@ def test_pieces_lose_nothing(text):
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["call", "it's", "12345", "Preis,", "中文", "\n", "...", "ok!", "😀"]), min_size=1))
+@example(["call", "\n", "call", "\n", "\n", "call", "\n"])
 def test_pieces_cut_at_spaces_count_what_the_whole_counts(cache_dir, words):
-    text = " ".join(words) * 200
+    # Each piece has a blank between two words to be cut at: where a text has none, a token or two may be more.
+    text = " ".join([*words, "so", "on"]) * 200
     whole = len(_tokenizer(ENCODING, cache_dir).encode_ordinary(text))
     assert count_text(text, ENCODING, cache_dir) == whole
