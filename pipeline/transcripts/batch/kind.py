@@ -31,7 +31,7 @@ def kind_of(stream: Stream, name: str) -> Kind:
 
 def _kind(head: bytes, stream: Stream, name: str) -> Kind:
     if head.startswith(_ZIP):
-        return "archive" if archive.is_in(stream) else "transcript"
+        return "archive" if archive.is_in(stream, name) else "transcript"
     if head.startswith(_OTHERS) or head[_TAR] == b"ustar":
         return "other archive"
     if name.endswith((".ndjson", ".jsonl")) and ndjson.is_meant(head):
