@@ -107,7 +107,8 @@ def _proof(text: str) -> _Proof:
         for line in islice(_LINE.finditer(text), _EVIDENCE)
     ]
     seen = Counter(label for label, *_ in lines)
-    on_top = {opens for label, opens, _ in lines if label and seen[label] > 1} == {True}
+    back = {(label, opens) for label, opens, _ in lines if label and seen[label] > 1}
+    on_top = len(back) > 1 and all(opens for _, opens in back)
     answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
     opening = [label if opens or not on_top else None for label, opens, _ in lines]
     found = labels.believed(opening, answered=answered)

@@ -46,9 +46,10 @@ _ROLE = re.compile(
 #: What stands inside a name in lower case: Jerome de Tychey, Anna van der Berg.
 _PARTICLE = re.compile(r"al|bin|d[aeiou]|del|della|den|der|dos|el|l[ae]|v[ao]n|y|zu")
 _HEADINGS = re.compile(
-    r"action(?: items?)?|agenda|attendees|background|b?cc|budget|conclusions?|context|date|deadline|decisions?|duration"
-    r"|example|from|fwd?|goals?|important|keywords|location|next steps|notes?|open questions|outcome|participants|price"
-    r"|pricing|problem|p\.?s\.?|re|recommendation|result|risks?|scope|sent|solution|status|subject|summary|time|timeline"
+    r"action(?: items?)?|agenda|attendees|authority|background|b?cc|budget|company|conclusions?|context|date|deadline"
+    r"|decisions?|duration|e-?mail|example|from|fwd?|goals?|important|keywords|location|need|next steps|notes?"
+    r"|open questions|outcome|owner|participants|phone|price"
+    r"|pricing|problem|p\.?s\.?|re|recommendation|result|risks?|scope|sent|solution|stage|status|subject|summary|time|timeline"
     r"|tip|title|to|todo|topics?|total|update|warning|(?:day|item|option|part|phase|point|step) \w{1,3}",
     re.IGNORECASE,
 )
@@ -56,7 +57,7 @@ _HEADINGS = re.compile(
 
 def is_plausible(label: str, most_words: int = _MAX_WORDS) -> bool:
     """Whether a label could be a speaker's at all: short, not a sentence, not a quotation, not a heading."""
-    name = _SUFFIX.sub("", label) or label
+    name = _bare(label)
     return (
         len(name.split()) <= most_words
         and not label.startswith(_QUOTES)
@@ -78,7 +79,8 @@ def believed(labels: Iterable[str | None], *, captions: bool = False, answered: 
     conversation.
     """
     seen, unlabelled = _count(labels, _MAX_CAPTION_WORDS if captions else _MAX_WORDS)
-    repeated = {label for label, count in seen.items() if count > 1}
+    names = Counter(map(_bare, seen.elements()))
+    repeated = {label for label in seen if names[_bare(label)] > 1}
     once = {label for label in seen.keys() - repeated if _is_name(label)}
     if sum(seen[label] for label in repeated) >= 2 * len(once):
         return frozenset(repeated | once)
@@ -121,7 +123,12 @@ def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str],
     return seen, found.total() - seen.total()
 
 
+def _bare(label: str) -> str:
+    """The name alone: "Dana (nods)" is Dana."""
+    return _SUFFIX.sub("", label) or label
+
+
 def _is_name(label: str) -> bool:
     """Whether no word begins in lower case, as names do in scripts that have cases: "MARY ( whispering )" is one."""
-    words = (_SUFFIX.sub("", label) or label).split()
+    words = _bare(label).split()
     return not any(word[0].islower() and not _PARTICLE.fullmatch(word) for word in words)

@@ -63,3 +63,8 @@ def test_a_table_of_turns_may_end_its_lines_as_it_likes(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"Speaker,Text\rDana,We renew in May.\rBob,Good.\r")
     (document,) = read_paths([tmp_path])
     assert [turn.speaker for turn in document.transcript.turns] == ["Dana", "Bob"]
+
+
+def test_a_table_in_markdown_is_read_without_its_rule():
+    text = "| Speaker | Text |\n|---|:--|\n| Dana | We renew in May. |\n| Bob | Good. |\n"
+    assert lines(text) == [("Dana", None, None, "We renew in May."), ("Bob", None, None, "Good.")]

@@ -224,3 +224,18 @@ def test_labels_may_stand_in_brackets():
         ("SPEAKER_00", "[laughs] Yes."),
     ]
     assert turns("[1]: https://a.example\n[2]: https://b.example\nSo much for the links.\n")[0][0] is None
+
+
+def test_what_stands_in_brackets_behind_a_name_is_not_a_part_of_it():
+    text = "DANA (smiling): We renew.\nBOB: Good.\nDANA: In May.\nBOB (nods): Fine."
+    assert [speaker for speaker, _ in turns(text)] == ["DANA (smiling)", "BOB", "DANA", "BOB (nods)"]
+
+
+def test_answers_below_the_one_who_asks_are_not_given_to_him():
+    text = "Dana: How are you?\nBob: Good.\n\nDana: Shall we renew?\nCarl: Yes.\n"
+    assert [speaker for speaker, _ in turns(text)] == ["Dana", None, "Dana", None]
+
+
+def test_fields_of_a_form_are_no_speakers():
+    text = "Call 1\nOwner: Dana\nStage: Demo\n\nCall 2\nOwner: Bob\nStage: Closing"
+    assert turns(text) == [(None, text)]

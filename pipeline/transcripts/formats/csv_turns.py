@@ -4,6 +4,7 @@ Times are clock times or seconds. Whisper's own table (start, end and text, betw
 """
 
 import csv
+import re
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -23,6 +24,9 @@ _FIELDS = {
     **dict.fromkeys(("text", "words", "utterance", "sentence", "content", "transcript", "transcription"), "text"),
 }
 _DELIMITERS = (",", ";", "\t", "|")
+#: What a table in Markdown has around its cells, and below its header.
+_PADDING = re.compile(r"(?<![ \t])[ \t]*\|[ \t]*")
+_RULE = frozenset("-: ")
 _WHISPER = "start\tend\ttext"
 
 
@@ -76,14 +80,17 @@ def parse(source: Source) -> Parsed:
 
 def _rows(text: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    records = csv.reader(StringIO(text.strip()), delimiter=_delimiter(_header(text)), strict=True)
+    delimiter = _delimiter(_header(text))
+    lines = StringIO(_PADDING.sub("|", text.strip()) if delimiter == "|" else text.strip())
+    records = csv.reader(lines, delimiter=delimiter, strict=True)
     columns = _columns(_header(text))
     try:
         next(records)
         for cells in records:
             if any(cell.strip() for cell in cells[len(columns) :]):
                 raise _misfit(records.line_num)
-            yield {column: cell for column, cell in zip(columns, cells, strict=False) if column and cell.strip()}
+            if not _RULE.issuperset("".join(cells)):
+                yield {column: cell for column, cell in zip(columns, cells, strict=False) if column and cell.strip()}
     except csv.Error:
         raise _misfit(records.line_num) from None
 
