@@ -55,6 +55,12 @@ def test_in_a_folder_it_is_one_document_beside_tables_of_documents(tmp_path):
     assert [document.fields.document_id for document in read_paths([tmp_path])] == ["a.csv", "b1", "b2"]
 
 
+def test_a_table_of_calls_without_ids_is_refused_and_not_taken_for_one_call(tmp_path):
+    (tmp_path / "a.csv").write_text('Name,Transcript\nAcme,"Dana: Hi.\nBob: Hi."\nRye,"Kim: Hello.\nLee: Hi."\n')
+    messages = [each.message for each in read_paths([tmp_path])]
+    assert "no column document_id: the first line names the columns" in messages
+
+
 def test_a_dialogue_below_what_looks_like_a_header_is_a_dialogue():
     assert read(b"Name\tText\nDana: We renew.\nBob: Good.\nDana: In May.\nBob: Fine.\n").format == "plain"
 

@@ -62,8 +62,14 @@ def is_table(text: str) -> bool:
     if not _has_header(text):
         return False
     place = _columns(_header(text)).index("text")
-    records = list(csv.reader(StringIO(text.strip()), delimiter=_delimiter(_header(text))))[1:]
-    return 2 * sum(len(cells) > place for cells in records) >= len(records)
+    header, *records = csv.reader(StringIO(text.strip()), delimiter=_delimiter(_header(text)))
+    words = [cells[place] for cells in records if len(cells) > place]
+    return 2 * len(words) >= len(records) and not _are_calls(header[place], words)
+
+
+def _are_calls(column: str, words: list[str]) -> bool:
+    """Whether each cell is a whole call: a transcript of several lines is no turn, and several are no call."""
+    return column.strip().casefold().startswith("transcript") and any("\n" in cell.strip() for cell in words)
 
 
 def _has_header(text: str) -> bool:
