@@ -73,6 +73,12 @@ def test_a_long_call_is_reduced_to_four_hundred_candidates_from_all_of_it():
     assert candidates[-1] > 2_980
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2009", "\u3000"])
+def test_a_wide_blank_before_a_full_stop_is_read_and_stays(blank):
+    text = f"We take plan Y{blank}. Then{blank}we renew."
+    assert "".join(sentence.text for sentence in split(Transcript(turns=(Turn(text=text),)))).split() == text.split()
+
+
 def test_the_same_sentence_is_not_chosen_twice():
     sentences = split(transcript(*(("Dana", "The scanner reads a pallet label quickly."),) * 40))
     assert len(most_central(sentences)) == 1

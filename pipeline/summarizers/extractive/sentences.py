@@ -22,6 +22,8 @@ _FILLERS = re.compile(r",?\s*\b(?:u[hm]+|er+m?|(?:mm+-)?hmm+|mm+)\b,?\s*", re.IG
 _PAUSE = re.compile(r"\s*(?:\.{2,}|\u2026)")
 #: `i 'll`, `does n't`: some recognisers write words apart.
 _TORN = re.compile(r" ('(?:ll|m|re|ve|s|d)|n't)\b", re.IGNORECASE)
+#: A blank of several bytes between an initial and its full stop makes sentencex 1.0 panic.
+_WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")
 _STUTTER = re.compile(r"\b(\w+(?:'\w+)?)(?:,?\s+\1\b)+", re.IGNORECASE)
 
 
@@ -64,8 +66,10 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     from sentencex import segment  # type: ignore[import-untyped] # noqa: PLC0415 - untyped; only this summarizer needs it
 
     # English rules split on the marks of every script; a language of its own only adds abbreviations.
-    for segmented in segment("en", text):
-        sentence = segmented.strip()
+    start = 0
+    for segmented in segment("en", _WIDE_BLANK.sub(" ", text)):
+        sentence = text[start : start + len(segmented)].strip()
+        start += len(segmented)
         if sentence:
             pieces = _cut(sentence)
             yield from ((piece, len(pieces) == 1) for piece in pieces)
