@@ -20,6 +20,7 @@ from benchmarks.captions import SPOKEN, faulty, zoom
 from benchmarks.pairs import Comparison, Finding, at_least
 from benchmarks.scale import Scale
 from pipeline.errors import Problem
+from pipeline.transcripts import collector
 from pipeline.transcripts.batch import read_paths
 from pipeline.transcripts.formats import vtt
 from pipeline.transcripts.read import read
@@ -49,8 +50,9 @@ def reading(_bed: Bed, scale: Scale) -> Iterator[Finding]:
 
 
 def _turns(text: str) -> list[str]:
-    """The format's own reader: what the libraries do, and speakers."""
-    return [turn.text for turn in vtt.parse(Source(text.encode())).turns]
+    """The format's own reader, with the collector paused as `read` does: what the libraries do, and speakers."""
+    with collector.paused():
+        return [turn.text for turn in vtt.parse(Source(text.encode())).turns]
 
 
 def _ours(text: str) -> list[str]:
