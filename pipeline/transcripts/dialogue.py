@@ -111,9 +111,9 @@ def _proof(text: str) -> _Proof:
     on_top = len(back) > 1 and all(opens for _, opens in back)
     answered = _BREAKS_OFF.search(text) is None and _ASKS.search(text) is not None
     opening = [label if opens or not on_top else None for label, opens, _ in lines]
-    found = labels.believed(opening, answered=answered)
-    everywhere = all(label and labels.is_plausible(label) for label, opens, _ in lines if opens or not on_top)
     timed = sum(timed for *_, timed in lines) >= max(2, _NEARLY_ALL * len(lines))
+    found = labels.believed(opening, captions=timed, answered=answered)
+    everywhere = all(label and labels.is_plausible(label) for label, opens, _ in lines if opens or not on_top)
     return _Proof(found, on_top, everywhere and bool(found), timed)
 
 

@@ -41,6 +41,8 @@ def test_a_name_is_an_owner(name):
         "Unknown Speaker",
         "Agent",
         "Customer",
+        "Me",
+        "Them",
         "human",
         "Host",
         "mturk_agent_1",

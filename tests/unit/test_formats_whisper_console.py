@@ -51,3 +51,9 @@ def test_channels_are_speakers():
         (None, "Yes."),
         ("Speaker 0", "I will call you."),
     ]
+
+
+def test_faster_whisper_prints_seconds():
+    reading = read(b"[0.00s -> 4.50s] We renew in May.\n[4.50s -> 68.00s]  Good, send it.\n")
+    assert reading.format == "whisper_console"
+    assert [(turn.start, turn.end) for turn in reading.transcript.turns] == [(0, 4.5), (4.5, 68)]

@@ -27,3 +27,10 @@ def test_names_are_in_any_script_and_hold_brackets_and_ids():
 
 def test_times_in_brackets_are_plain_text():
     assert read(b"[00:00:01] Dana: We renew.\n[00:00:02] Dana: In May.").format == "plain"
+
+
+def test_hours_of_half_a_day_are_counted_to_24():
+    text = "[Dana] 11:59:58 AM\nWe renew in May.\n[Bob] 12:00:01 PM\nGood.\n[Dana] 1:00:00\u202fPM\nBye.\n"
+    reading = read(text.encode())
+    assert reading.format == "zoom_caption"
+    assert [turn.start for turn in reading.transcript.turns] == [0, 3, 3602]

@@ -239,3 +239,8 @@ def test_answers_below_the_one_who_asks_are_not_given_to_him():
 def test_fields_of_a_form_are_no_speakers():
     text = "Call 1\nOwner: Dana\nStage: Demo\n\nCall 2\nOwner: Bob\nStage: Closing"
     assert turns(text) == [(None, text)]
+
+
+def test_a_time_before_every_label_proves_that_somebody_speaks():
+    found = turns("0:01 Dana Kim: We renew in May.\n\n0:05 Bob Roe: Good.\n")
+    assert found == [("Dana Kim", "We renew in May."), ("Bob Roe", "Good.")]

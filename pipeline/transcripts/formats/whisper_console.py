@@ -1,7 +1,8 @@
 """What Whisper's commands print while they listen: `[00:00.000 --> 00:02.480]  Good morning.`
 
-Source: openai/whisper and whisper.cpp, which writes the hours, too, and of two channels whose the words are:
-`[00:00:00.000 --> 00:00:02.480]  (speaker 0) Good morning.`
+Source: openai/whisper; whisper.cpp, which writes the hours, too, and of two channels whose the words are:
+`[00:00:00.000 --> 00:00:02.480]  (speaker 0) Good morning.`; faster-whisper, whose example prints seconds:
+`[0.00s -> 2.48s] Good morning.`
 """
 
 import re
@@ -15,7 +16,11 @@ from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "whisper_console"
 
-_LINE = re.compile(rf"^\[(?P<time>{CLOCK}) --> (?P<end>{CLOCK})\][ \t]{{0,8}}", re.MULTILINE)
+_SECONDS = r"[0-9]{1,6}\.[0-9]{1,3}"
+_LINE = re.compile(
+    rf"^\[(?:(?P<time>{CLOCK}) --> (?P<end>{CLOCK})|(?P<from>{_SECONDS})s -> (?P<to>{_SECONDS})s)\][ \t]{{0,8}}",
+    re.MULTILINE,
+)
 _CHANNEL = re.compile(r"\A\(speaker ([01])\)")
 _UNKNOWN = "(speaker ?)"
 _INK = re.compile(r"^[^\n]*\S", re.MULTILINE)
@@ -47,4 +52,6 @@ def _cues(text: str) -> Iterator[Cue]:
 
 def _cue(line: re.Match[str], stop: int) -> Cue:
     words = _CHANNEL.sub(r"Speaker \1:", line.string[line.end() : stop].strip("\n").removeprefix(_UNKNOWN), count=1)
-    return timed(words, seconds(line["time"]), seconds(line["end"]), line.start())
+    start = seconds(line["time"]) if line["time"] else float(line["from"])
+    end = seconds(line["end"]) if line["end"] else float(line["to"])
+    return timed(words, start, end, line.start())
