@@ -74,9 +74,9 @@ def may_name(label: str) -> bool:
 def believed(labels: Iterable[str | None], *, captions: bool = False, answered: bool = False) -> frozenset[str]:
     """Which labels are speakers, of those that the lines of a text begin with (None: a line without one).
 
-    Where every line has a label that looks like a name, captions prove by their times that somebody speaks; a text
-    needs a role among them ("Rep: ..."), or sentences of which one asks (`answered`), or a list of headings would be a
-    conversation.
+    Where most captions have a label that looks like a name, their times prove that somebody speaks. A text needs one on
+    every line, and a role among them ("Rep: ..."), or sentences of which one asks (`answered`), or a list of headings
+    would be a conversation.
     """
     seen, unlabelled = _count(labels, _MAX_CAPTION_WORDS if captions else _MAX_WORDS)
     names = Counter(map(_bare, seen.elements()))
@@ -85,7 +85,7 @@ def believed(labels: Iterable[str | None], *, captions: bool = False, answered: 
     if sum(seen[label] for label in repeated) >= 2 * len(once):
         return frozenset(repeated | once)
     proven = captions or (len(once) > 1 and (answered or any(map(_ROLE.fullmatch, once))))
-    if proven and not unlabelled and len(once) == len(seen):
+    if proven and unlabelled <= (len(once) if captions else 0) and len(once) == len(seen):
         return frozenset(once)
     return frozenset(repeated)
 

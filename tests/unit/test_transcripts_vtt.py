@@ -259,3 +259,15 @@ def test_a_fraction_counts_milliseconds_where_teams_wrote_it_and_is_a_decimal_el
     cues = f"{first}\nGood morning.\n\n{second}\nHi.\n"
     assert [turn.start for turn in turns(cues)] == starts
     assert [turn.start for turn in read(cues.encode()).transcript.turns] == starts
+
+
+def test_who_speaks_once_is_known_where_most_captions_have_names():
+    cues = ["Ann Lee: We renew in May.", "and send the offer", "Bob Ray: Good."]
+    text = "WEBVTT\n\n" + "".join(f"00:0{n}.000 --> 00:0{n + 1}.000\n{cue}\n\n" for n, cue in enumerate(cues))
+    assert [turn.speaker for turn in read(text.encode()).transcript.turns] == ["Ann Lee", None, "Bob Ray"]
+
+
+def test_colons_in_few_captions_are_no_names():
+    cues = ["Pricing: five hundred", "and so on", "we renew", "Next: the offer"]
+    text = "WEBVTT\n\n" + "".join(f"00:0{n}.000 --> 00:0{n + 1}.000\n{cue}\n\n" for n, cue in enumerate(cues))
+    assert {turn.speaker for turn in read(text.encode()).transcript.turns} == {None}
