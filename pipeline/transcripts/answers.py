@@ -10,6 +10,11 @@ from pipeline.domain.documents import Turn, Warning
 from pipeline.errors import ItemFailure
 from pipeline.transcripts.source import SUMMARY, Parsed, Source, bounded
 
+#: What the id of a call is called, without blanks and in lower case.
+CALL_IDS = frozenset(
+    f"{what}id"
+    for what in ("call", "conversation", "session", "meeting", "recording", "interaction", "transcript", "document")
+)
 #: What others call such a field beside a transcript.
 _WRITTEN = (
     *("summary", "Summary", "short_summary", "ai_summary", "action_items", "key_points", "highlights"),
@@ -26,6 +31,12 @@ def only(calls: Sequence[_T]) -> _T:
     if len(calls) > 1:
         raise ItemFailure("unreadable_input", f"holds {len(calls)} calls: submit one file per call")
     return calls[0]
+
+
+def require_one(calls: Iterable[Any]) -> None:
+    """Let pass what names one call, or none. Raises ItemFailure(unreadable_input) where it names several."""
+    if (count := len(set(map(str, calls)))) > 1:
+        raise ItemFailure("unreadable_input", f"holds {count} calls: submit one file per call")
 
 
 def speech(turns: Iterable[Turn], doubts: tuple[Warning, ...], written: Mapping[str, Any]) -> Parsed:

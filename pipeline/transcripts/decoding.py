@@ -32,6 +32,8 @@ _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _ASCII = bytes(range(0x20, 0x7F)) + b"\0\t\n\r"
 _LOST_OR_CONTROL = re.compile(r"[\ufffd\x00-\x08\x0e-\x1f]")
 _EAST_ASIAN = re.compile(r"[\u3000-\u30ff\uff00-\uffef]")
+_HIGH = bytes(range(0x80, 0x100))
+_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _SAMPLE = 65_536
 #: In bytes, of those encodings.
 _LONGEST_CHARACTER = 4
@@ -117,6 +119,9 @@ def _samples(data: bytes) -> Iterator[bytes]:
 
 
 def _multi_byte_encoding(sample: bytes) -> str | None:
+    """The encoding that is surely meant. Western letters and quotes stand alone among ASCII, its characters do not."""
+    if 2 * len(_ALONE.findall(sample)) > len(sample) - len(sample.translate(None, _HIGH)):
+        return None
     matches = charset_normalizer.from_bytes(sample, cp_isolation=_MULTI_BYTE, enable_fallback=False)
     best = max(matches, key=lambda match: (match.coherence, -match.chaos), default=None)
     return best.encoding if best else None

@@ -24,9 +24,12 @@ TIMES = rf"(?P<time>{TIME})(?:[ \t]{{0,2}}(?:-|\u2013|-->)[ \t]{{0,2}}(?P<end>{T
 #: No part of a heading's name is a label: `Dana Kim: 12:30` is what Dana Kim says.
 NAME_IN_HEADING = r"(?P<name>[^\s*](?:(?!:\s)[^\n*\uff1a]){0,119}?)(?<!:)"
 
+#: A room may have a colon in its name ("Room 3: Berlin") where the time stands apart.
+_NAME_APART = r"(?P<name>[^\s*][^\n*\uff1a]{0,119}?)(?<!:)"
+
 #: `Dana Kim  0:42`, also bold, with a dash between, with both times, with these in brackets and words behind them.
 SPEAKER_AND_TIME = re.compile(
-    rf"^(?:#{{1,6}}[ \t]{{1,4}})?\*{{0,4}}{NAME_IN_HEADING}\*{{0,4}}"
+    rf"^(?:#{{1,6}}[ \t]{{1,4}})?\*{{0,4}}{_NAME_APART}\*{{0,4}}"
     r"(?P<gap>[ \t\u00a0]{1,8})(?:[-\u2013\u2014|\u00b7\u2022][ \t]{1,4})?"
     rf"(?P<bracket>[\[(])?{TIMES} ?(?(bracket)[\])]:?[ \t]{{0,8}}|[ \t]{{0,8}}$)",
     re.MULTILINE,
@@ -36,6 +39,12 @@ _ANY_TIME = re.compile(r"[0-9][:\uff1a][0-9]{2}")
 #: A preamble longer than this, and than what stands below it, is not one.
 _TITLE = 4_096
 _NEARLY_ALL = 0.8
+_APART = 2
+#: In a section, a line that may be somebody's heading all the same: a name and a time, or a time alone.
+_STRAY = re.compile(
+    rf"^[\[(]?(?P<name>[^\n]{{0,80}}?)[\])]?[ \t]{{0,8}}[\[(]?(?P<time>{TIME})[\])]?:?[ \t]{{0,8}}$", re.MULTILINE
+)
+_LABELLED = re.compile(r"^[ \t]{0,8}(?P<name>[^\n:]{1,119})(?P<colon>:(?=\s)|$)[ \t]?", re.MULTILINE)
 
 
 class Section(NamedTuple):
@@ -60,6 +69,53 @@ def sections(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
         last = match
     if last is not None:
         yield _section(last, text[last.end() :])
+
+
+def spoken(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
+    """The same, cut where another begins to speak: a name of a heading that stands alone or has a colon behind it.
+
+    What looks like a heading and is none that is believed begins the words of nobody, itself among them.
+    """
+    names = {match["name"].strip() for match in headings(text, heading) if match["name"]}
+    for section in sections(text, heading):
+        yield from _parts(section, names)
+
+
+def front(text: str, heading: re.Pattern[str]) -> tuple[list[Turn], str]:
+    """What stands above the first heading: a turn of nobody where somebody is named, else a text to be left out."""
+    top = above(text, heading)
+    names = {match["name"].strip() for match in headings(text[:TOP], heading) if match["name"]}
+    if any(labels.start(line)[0] in names for line in top.split("\n")):
+        return [turn(top.strip("\n"), None, None, None)], ""
+    return [], top
+
+
+def _parts(section: Section, names: set[str]) -> Iterator[Section]:
+    begin, part = 0, section
+    for at, following in _strays(section.text, names):
+        said = section.text[begin:at].strip("\n")
+        if said or begin or part.name:
+            yield part._replace(text=said)
+        begin, part = at + following.skipped, following.section
+    yield part._replace(text=section.text[begin:].strip("\n"))
+
+
+class _Stray(NamedTuple):
+    """Who goes on, and how many characters the name takes."""
+
+    section: Section
+    skipped: int
+
+
+def _strays(text: str, names: set[str]) -> list[tuple[int, _Stray]]:
+    found = {}
+    for line in _STRAY.finditer(text):
+        if not line["name"] or labels.may_be_a_strangers(line["name"].strip()):
+            found[line.start()] = _Stray(Section(None, seconds(line["time"].replace("\uff1a", ":")), ""), 0)
+    for line in _LABELLED.finditer(text):
+        if (name := line["name"].strip()) in names:
+            found[line.start()] = _Stray(Section(name, None, ""), line.end() - line.start())
+    return sorted(found.items())
 
 
 def headings(text: str, heading: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -108,7 +164,7 @@ def names_come_back(text: str, heading: re.Pattern[str]) -> bool:
 
 def _is_one(heading: re.Match[str], names: frozenset[str]) -> bool:
     """Whether the name is believed, or the heading bold, or its name and time further apart than words are."""
-    if not any(map(str.isalpha, heading["name"])):
+    if not any(map(str.isalpha, heading["name"])) or (": " in heading["name"] and len(heading["gap"]) < _APART):
         return False
     return heading["name"] in names or len(heading["gap"]) > 1 or heading[0].startswith("*")
 

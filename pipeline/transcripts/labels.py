@@ -32,6 +32,8 @@ _BRACKETED = re.compile(r"\[[^][\s](?:[^][]*[^][\s])?\]")
 _LONGEST = 300
 
 _MAX_WORDS = 5
+#: "Dana Kim, Vice President of Sales, Northwind".
+_MAX_TITLE_WORDS = 10
 #: "Conference Room 3 - Main Building" is a participant of a meeting, and its captions prove that somebody speaks.
 _MAX_CAPTION_WORDS = 8
 #: What follows a name in Zoom's labels: "Anna Kim | Northwind (she/her)".
@@ -119,8 +121,31 @@ _start_again = lru_cache(maxsize=256)(_start)
 def _count(labels: Iterable[str | None], most_words: int) -> tuple[Counter[str], int]:
     """How often each plausible label is there, and how many lines have none."""
     found = Counter(labels)
-    seen = Counter({label: count for label, count in found.items() if label and is_plausible(label, most_words)})
+    seen = Counter(
+        {
+            label: count
+            for label, count in found.items()
+            if label and (is_plausible(label, most_words) or (count > 1 and _is_title(label)))
+        }
+    )
     return seen, found.total() - seen.total()
+
+
+def may_be_a_strangers(label: str) -> bool:
+    """Whether a label looks like somebody's that nothing else proves: short, most words in upper case, no heading."""
+    return _is_title(label)
+
+
+def is_heading(label: str) -> bool:
+    """Whether it is what notes have above their parts; somebody may be called so."""
+    return _HEADINGS.fullmatch(_bare(label)) is not None
+
+
+def _is_title(label: str) -> bool:
+    """Whether it is a name with its title and company: most words begin in upper case."""
+    words = label.split()
+    capitals = sum(not word[0].islower() for word in words)
+    return len(words) <= _MAX_TITLE_WORDS and 2 * capitals > len(words) and is_plausible(label, _MAX_TITLE_WORDS)
 
 
 def _bare(label: str) -> str:

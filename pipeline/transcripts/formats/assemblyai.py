@@ -48,10 +48,14 @@ class _Transcript(Shape):
     chapters: Any = None
 
 
+#: What no other tool's answer has together.
+_ITS_UTTERANCES = frozenset({"utterances", "audio_duration"})
+
+
 def recognises(source: Source) -> bool:
     """Whether it has the state of a job and the audio that the job is of, or utterances that count milliseconds."""
     value = source.json
-    if isinstance(value, dict) and value.keys() >= {"id", "status", "audio_url"}:
+    if isinstance(value, dict) and (value.keys() >= {"id", "status", "audio_url"} or value.keys() >= _ITS_UTTERANCES):
         return True
     first = source.at(0) or source.at("utterances", 0)
     return isinstance(first, dict) and first.keys() >= _UTTERANCE and isinstance(first["start"], int)

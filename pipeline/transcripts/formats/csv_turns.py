@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
+from pipeline.domain.documents import Turn
 from pipeline.errors import ItemFailure
+from pipeline.transcripts.answers import CALL_IDS, require_one
 from pipeline.transcripts.moments import ClockTime
 from pipeline.transcripts.source import Parsed, Source, bounded
 from pipeline.transcripts.vendor import Label, Milliseconds, Shape, Words, read_as, turn
@@ -18,10 +20,15 @@ NAME = "csv_turns"
 
 #: What columns are called, in any case.
 _FIELDS = {
-    **dict.fromkeys(("speaker", "speaker name", "participant", "name", "who"), "speaker"),
+    **dict.fromkeys(("speaker", "speaker name", "participant", "name", "who", "speaker id"), "speaker"),
     **dict.fromkeys(("start", "start time", "begin", "from", "in", "time", "timestamp"), "start"),
     **dict.fromkeys(("end", "end time", "to", "out"), "end"),
-    **dict.fromkeys(("text", "words", "utterance", "sentence", "content", "transcript", "transcription"), "text"),
+    **dict.fromkeys(("start ms", "startms", "start time ms"), "start_ms"),
+    **dict.fromkeys(("end ms", "endms", "end time ms"), "end_ms"),
+    **dict.fromkeys(
+        ("text", "words", "message", "dialogue", "utterance", "sentence", "content", "transcript", "transcription"),
+        "text",
+    ),
 }
 _DELIMITERS = (",", ";", "\t", "|")
 #: What a table in Markdown has around its cells, and below its header.
@@ -34,22 +41,18 @@ class _Row(Shape):
     speaker: Label = None
     start: ClockTime = None
     end: ClockTime = None
+    start_ms: Milliseconds = None
+    end_ms: Milliseconds = None
     text: Words = ""
 
-
-class _WhisperRow(Shape):
-    speaker: None = None
-    start: Milliseconds = None
-    end: Milliseconds = None
-    text: Words = ""
+    def turn(self) -> Turn:
+        """The same as a turn."""
+        start = self.start_ms if self.start is None else self.start
+        return turn(self.text, self.speaker, start, self.end_ms if self.end is None else self.end)
 
 
 class _Table(Shape):
     rows: list[_Row]
-
-
-class _WhisperTable(Shape):
-    rows: list[_WhisperRow]
 
 
 def recognises(source: Source) -> bool:
@@ -74,14 +77,19 @@ def _are_calls(column: str, words: list[str]) -> bool:
 
 def _has_header(text: str) -> bool:
     columns = [column for column in _columns(_header(text)) if column]
-    return "text" in columns and len(set(columns)) == len(columns) and not {"speaker", "start"}.isdisjoint(columns)
+    return (
+        "text" in columns
+        and len(set(columns)) == len(columns)
+        and not {"speaker", "start", "start_ms"}.isdisjoint(columns)
+    )
 
 
 def parse(source: Source) -> Parsed:
-    """One turn for each line. Raises ItemFailure(unreadable_input) where quotes or cells do not fit."""
-    shape: type[_Table | _WhisperTable] = _WhisperTable if _header(source.text) == _WHISPER else _Table
-    table, doubts = read_as(shape, {"rows": list(bounded(_rows(source.text)))}, "a table of turns")
-    return Parsed([turn(row.text, row.speaker, row.start, row.end) for row in table.rows], doubts)
+    """One turn for each line. Raises ItemFailure(unreadable_input): cells or quotes do not fit, it is several calls."""
+    rows = list(bounded(_rows(source.text)))
+    require_one(row["call"] for row in rows if "call" in row)
+    table, doubts = read_as(_Table, {"rows": rows}, "a table of turns")
+    return Parsed([row.turn() for row in table.rows], doubts)
 
 
 def _rows(text: str) -> Iterator[dict[str, Any]]:
@@ -90,10 +98,13 @@ def _rows(text: str) -> Iterator[dict[str, Any]]:
     lines = StringIO(_PADDING.sub("|", text.strip()) if delimiter == "|" else text.strip())
     records = csv.reader(lines, delimiter=delimiter, strict=True)
     columns = _columns(_header(text))
+    nameless = [place for place, name in enumerate(_names(_header(text))) if not name]
     try:
         next(records)
         for cells in records:
-            if any(cell.strip() for cell in cells[len(columns) :]):
+            beyond = [*cells[len(columns) :], *(cells[place] for place in nameless if place < len(cells))]
+            short = len(cells) <= columns.index("text") and any(cell.strip() for cell in cells)
+            if short or any(cell.strip() for cell in beyond):
                 raise _misfit(records.line_num)
             if not _RULE.issuperset("".join(cells)):
                 yield {column: cell for column, cell in zip(columns, cells, strict=False) if column and cell.strip()}
@@ -109,12 +120,17 @@ def _delimiter(header: str) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
+def _names(header: str) -> list[str]:
+    return [cell.strip(' "').replace("_", " ") for cell in header.split(_delimiter(header))]
+
+
 def _columns(header: str) -> list[str | None]:
     """The field that each column is, None for those that are none of a turn's."""
-    names = (cell.strip(' "').replace("_", " ") for cell in header.split(_delimiter(header)))
-    return [_FIELDS.get(name) for name in names]
+    if header == _WHISPER:
+        return ["start_ms", "end_ms", "text"]
+    return [_FIELDS.get(name) or ("call" if name.replace(" ", "") in CALL_IDS else None) for name in _names(header)]
 
 
 def _misfit(line: int) -> ItemFailure:
-    detail = f"a table whose line {line} has more cells than columns, or a quote out of place: export it again"
+    detail = f"a table whose line {line} has too many cells or too few, or a quote out of place: export it again"
     return ItemFailure("unreadable_input", detail)

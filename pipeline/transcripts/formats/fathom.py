@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from pipeline.domain.documents import Turn, Warning
-from pipeline.transcripts.headed import TIME, Section, above, is_headed, names_come_back, sections
+from pipeline.transcripts.headed import TIME, Section, front, is_headed, names_come_back, spoken
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import SUMMARY, Parsed, Source, bounded
 
@@ -33,11 +33,12 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each heading; without any, it is the summary that Fathom sends by mail."""
-    found = list(bounded(sections(source.text, _HEADING)))
+    found = list(bounded(spoken(source.text, _HEADING)))
     if not found:
         return Parsed([], instead=SUMMARY)
-    warnings = left_out("front_matter_left_out", above(source.text, _HEADING))
-    return Parsed([_turn(section) for section in found], (*warnings, *_notes(found)))
+    top, title = front(source.text, _HEADING)
+    warnings = (*left_out("front_matter_left_out", title), *_notes(found))
+    return Parsed([*top, *map(_turn, found)], warnings)
 
 
 def _turn(section: Section) -> Turn:

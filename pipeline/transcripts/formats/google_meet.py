@@ -67,6 +67,8 @@ _END = re.compile(
 )
 #: Lines of a single blank, as text or as Markdown, which stand around the times.
 _BLANKS = re.compile(r"^(?:[ \t]{1,8}|&nbsp;[ \t]{0,8})$", re.MULTILINE)
+#: Of so many lines that name a speaker one may be of the notes.
+_FEW = 4
 _BOLD = re.compile(r"^\*\*(?P<name>[^*:\n]{1,62})(?P<colon>:)?\*\*(?=[ \t])", re.MULTILINE)
 
 
@@ -85,7 +87,7 @@ def parse(source: Source) -> Parsed:
     head, rest = _cut(source.text)
     body, end, tail = _ended(rest)
     turns = list(bounded(dialogue.turns(_plain(body))))
-    if not head and _NOTES.search(body) and not _TIME.search(body):
+    if not head and _NOTES.search(body) and not _TIME.search(body) and not _speaks(body):
         return Parsed([], instead=SUMMARY)
     preamble = turns.pop(0).text if _is_preamble(turns) else ""
     notes = _NOTES.search(head) is not None
@@ -100,11 +102,11 @@ def parse(source: Source) -> Parsed:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """What stands above the transcript, and the transcript. A title with most of the speakers above it is none."""
+    """What stands above the transcript, and the transcript. A title with many speakers above it is none."""
     time = _TIME.search(text)
     titles = list(_TITLE.finditer(text, 0, time.start() if time else TOP))
     begin = titles[-1].end() if titles else 0
-    return (text[:begin], text[begin:]) if _speaks(text[:begin]) <= _speaks(text[begin:]) else ("", text)
+    return (text[:begin], text[begin:]) if _FEW * _speaks(text[:begin]) <= _speaks(text[begin:]) else ("", text)
 
 
 def _plain(body: str) -> str:
@@ -120,7 +122,7 @@ def _plain(body: str) -> str:
 def _ended(text: str) -> tuple[str, str, str]:
     """The transcript, the line that ends it, and what was added below. Where people go on to speak, it is no end."""
     end = _END.search(text)
-    if end is None or _speaks(text[end.end() :]):
+    if end is None or dialogue.named_lines(text[end.end() :], dialogue.speakers(text[: end.start()])):
         return text, "", ""
     return text[: end.start()], end[0], text[end.end() :]
 

@@ -6,7 +6,15 @@ here nearly all of the lines that could be such headings must hold a name that c
 
 import re
 
-from pipeline.transcripts.headed import NAME_IN_HEADING, TIMES, above, has_times, is_headed, names_come_back, sections
+from pipeline.transcripts.headed import (
+    NAME_IN_HEADING,
+    TIMES,
+    front,
+    has_times,
+    is_headed,
+    names_come_back,
+    spoken,
+)
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -40,8 +48,9 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each heading."""
     heading = _heading(source.text) or _TIMED[0]
-    turns = [section.turn() for section in bounded(sections(source.text, heading))]
-    return Parsed(turns, left_out("front_matter_left_out", above(source.text, heading)))
+    top, title = front(source.text, heading)
+    turns = [section.turn() for section in bounded(spoken(source.text, heading))]
+    return Parsed([*top, *turns], left_out("front_matter_left_out", title))
 
 
 def _heading(text: str) -> re.Pattern[str] | None:

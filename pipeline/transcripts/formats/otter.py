@@ -6,7 +6,7 @@ By hand and by editors the blanks become one or four, and the time gets brackets
 
 import re
 
-from pipeline.transcripts.headed import SPEAKER_AND_TIME, above, has_times, is_headed, sections
+from pipeline.transcripts.headed import SPEAKER_AND_TIME, front, has_times, is_headed, spoken
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -23,6 +23,7 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each paragraph."""
     text = _FOOTER.sub("", source.text)
-    turns = [section.turn() for section in bounded(sections(text, SPEAKER_AND_TIME))]
+    top, title = front(text, SPEAKER_AND_TIME)
+    turns = [section.turn() for section in bounded(spoken(text, SPEAKER_AND_TIME))]
     footers = "".join(_FOOTER.findall(source.text))
-    return Parsed(turns, left_out("front_matter_left_out", above(text, SPEAKER_AND_TIME), footers))
+    return Parsed([*top, *turns], left_out("front_matter_left_out", title, footers))

@@ -16,6 +16,8 @@ NAME = "plain"
 _YAML = r"(?:[\w.-]{1,60}:(?:[ \t][^\n]{0,2000})?|[ \t][^\n]{0,2000}|-[ \t][^\n]{0,2000}|)\n"
 _FRONT_MATTER = re.compile(rf"\s{{0,100}}^---[ \t]{{0,8}}\n(?:{_YAML}){{1,200}}---[ \t]{{0,8}}$", re.MULTILINE)
 
+#: A value of several words that ends as a sentence does.
+_SAID = re.compile(r"^[\w.-]{1,60}:[ \t]\S{1,60}[ \t]\S{1,60}[ \t][^\n]{0,2000}[.?!][ \t]{0,8}$", re.MULTILINE)
 _KEY = re.compile(r"^([\w.-]{1,60}):", re.MULTILINE)
 
 
@@ -46,5 +48,9 @@ def _parted(text: str) -> tuple[str, str]:
         return "", text
     keys = _KEY.findall(front[0])
     below = text[front.end() :]
-    is_speech = len(set(keys)) < len(keys) or not set(keys).isdisjoint(_KEY.findall(below))
+    is_speech = (
+        len(set(keys)) < len(keys)
+        or not set(keys).isdisjoint(_KEY.findall(below))
+        or _SAID.search(front[0]) is not None
+    )
     return ("", text) if is_speech or not below.strip() else (front[0], below)

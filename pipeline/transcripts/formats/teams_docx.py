@@ -5,7 +5,7 @@ The paragraphs on top (title, date, length) are no speech; neither is who starte
 
 import re
 
-from pipeline.transcripts.headed import SPEAKER_AND_TIME, above, has_times, headings, is_headed, sections
+from pipeline.transcripts.headed import SPEAKER_AND_TIME, front, has_times, headings, is_headed, spoken
 from pipeline.transcripts.omissions import left_out
 from pipeline.transcripts.source import Parsed, Source, bounded
 
@@ -26,12 +26,14 @@ def recognises(source: Source) -> bool:
 
 def parse(source: Source) -> Parsed:
     """One turn for each heading."""
-    found = list(bounded(sections(source.text, SPEAKER_AND_TIME)))
+    top, title = front(source.text, SPEAKER_AND_TIME)
+    found = list(bounded(spoken(source.text, SPEAKER_AND_TIME)))
     names = {section.name for section in found}
     texts = [_without_event(section.text, names) for section in found]
     events = [section.text[len(text) :] for section, text in zip(found, texts, strict=True)]
-    warnings = left_out("front_matter_left_out", above(source.text, SPEAKER_AND_TIME), *events)
-    return Parsed([section._replace(text=text).turn() for section, text in zip(found, texts, strict=True)], warnings)
+    warnings = left_out("front_matter_left_out", title, *events)
+    turns = [section._replace(text=text).turn() for section, text in zip(found, texts, strict=True)]
+    return Parsed([*top, *turns], warnings)
 
 
 def _without_event(text: str, names: set[str | None]) -> str:

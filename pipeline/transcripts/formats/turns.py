@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ValidatorFunctionWrapHandler, WrapValidator
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts.answers import speech, written_in
+from pipeline.transcripts.answers import CALL_IDS, require_one, speech, written_in
 from pipeline.transcripts.formats import chat_messages
 from pipeline.transcripts.moments import ClockTime, Date, after, elapsed
 from pipeline.transcripts.source import Parsed, Source, bounded
@@ -88,6 +88,9 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """All of them, the blank ones too."""
     found = list(bounded(turns_in(source) or ()))
+    require_one(
+        value for each in found if isinstance(each, dict) for name, value in _named(each).items() if name in CALL_IDS
+    )
     document, doubts = read_as(_Document, {"turns": (_fields(each) for each in found)}, "Callfold")
     dates = [date for each in document.turns for date in (each.began_on, each.ended_on)]
     times, late = elapsed(dates, "timestamp")

@@ -9,7 +9,8 @@ from pipeline.transcripts.source import CHAT, Parsed, Source
 
 NAME = "whatsapp"
 
-_DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}"
+#: A date that begins with the year has a comma behind it: without one it is what any recorder writes.
+_DATE = r"(?:[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}(?=,))"
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[ \u202f][AaPp]\.?[Mm]\.?)?"
 _MESSAGE = rf"\u200e?(?:\[{_DATE},? {_CLOCK}\]|{_DATE},? {_CLOCK} -) [^\n]{{1,200}}"
 #: Two messages on top: the first is often WhatsApp's own word on encryption.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pipeline.domain.documents import Turn
-from pipeline.transcripts.headed import Section, sections
+from pipeline.transcripts.headed import Section, spoken
 from pipeline.transcripts.source import Parsed, Source, bounded
 
 NAME = "zoom_caption"
@@ -34,7 +34,7 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each heading."""
     text = _HALF_DAY.sub(_of_the_day, source.text)
-    return Parsed(list(_from_the_first(bounded(sections(text, _HEADING)))))
+    return Parsed(list(_from_the_first(bounded(spoken(text, _HEADING)))))
 
 
 def _of_the_day(heading: re.Match[str]) -> str:
@@ -47,7 +47,10 @@ def _from_the_first(found: Iterable[Section]) -> Iterator[Turn]:
     """A clock that falls by more than half a day has passed midnight; a smaller fall is a line that came late."""
     first = last = midnight = 0.0
     for number, section in enumerate(found):
-        time = section.time or 0.0
+        if section.name is None or section.time is None:
+            yield section._replace(time=None).turn()
+            continue
+        time = section.time
         if not number:
             first = time
         elif time < last - _DAY / 2:
