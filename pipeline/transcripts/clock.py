@@ -23,6 +23,12 @@ def seconds(text: str) -> float | None:
     return None if parts is None else of(*parts.groups())
 
 
+def exactly(text: str) -> float | None:
+    """The time that `text` is, or None: `10:05 AM` is another."""
+    parts = _PARTS.fullmatch(text.strip())
+    return None if parts is None else of(*parts.groups())
+
+
 def of(hours: str | None, minutes: str, seconds: str) -> float:
     """The time that has these digits; the seconds may have a fraction."""
     time = float(minutes) * 60  # exact, and twice as fast as int()

@@ -76,7 +76,7 @@ def spoken(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
 
     What looks like a heading and is none that is believed begins the words of nobody, itself among them.
     """
-    names = {match["name"].strip() for match in headings(text, heading) if match["name"]}
+    names = {_name(match) for match in headings(text, heading) if match["name"]}
     for section in sections(text, heading):
         yield from _parts(section, names)
 
@@ -84,7 +84,7 @@ def spoken(text: str, heading: re.Pattern[str]) -> Iterator[Section]:
 def front(text: str, heading: re.Pattern[str]) -> tuple[list[Turn], str]:
     """What stands above the first heading: a turn of nobody where somebody is named, else a text to be left out."""
     top = above(text, heading)
-    names = {match["name"].strip() for match in headings(text[:TOP], heading) if match["name"]}
+    names = {_name(match) for match in headings(text[:TOP], heading) if match["name"]}
     if any(labels.start(line)[0] in names for line in top.split("\n")):
         return [turn(top.strip("\n"), None, None, None)], ""
     return [], top
@@ -169,8 +169,13 @@ def _is_one(heading: re.Match[str], names: frozenset[str]) -> bool:
     return heading["name"] in names or len(heading["gap"]) > 1 or heading[0].startswith("*")
 
 
+def _name(heading: re.Match[str]) -> str:
+    """Without what stands between a name and a time."""
+    return (heading["name"] or "").strip(" \t,@-\u2013\u2014")
+
+
 def _section(heading: re.Match[str], text: str) -> Section:
-    name = (heading["name"] or "").strip()
+    name = _name(heading)
     end = heading.groupdict().get("end")
     time = heading["time"].replace("\uff1a", ":")
     return Section(name or None, seconds(time), text.strip("\n"), seconds(end) if end else None)

@@ -52,7 +52,7 @@ _HEADINGS = re.compile(
     r"|decisions?|duration|e-?mail|example|from|fwd?|goals?|important|keywords|location|need|next steps|notes?"
     r"|open questions|outcome|owner|participants|phone|price"
     r"|pricing|problem|p\.?s\.?|re|recommendation|result|risks?|scope|sent|solution|stage|status|subject|summary|time|timeline"
-    r"|tip|title|to|todo|topics?|total|update|warning|(?:day|item|option|part|phase|point|step) \w{1,3}",
+    r"|tip|title|to|todo|topics?|total|update|warning|yes|no|okay|(?:day|item|option|part|phase|point|step) \w{1,3}",
     re.IGNORECASE,
 )
 

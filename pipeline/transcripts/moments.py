@@ -20,7 +20,7 @@ _ISO = re.compile(
 
 
 def _on_the_clock(given: Any) -> Any:
-    seconds = clock.seconds(given) if isinstance(given, str) else None
+    seconds = clock.exactly(given) if isinstance(given, str) else None
     return given if seconds is None else seconds
 
 

@@ -60,3 +60,13 @@ def test_a_dialogue_around_a_small_table_is_read_and_not_left_out():
     data = docx(table(["Name", "Text"], ["Dana", "of Northwind"]), *map(paragraph, spoken))
     assert [line[0] for line in lines(data)][-4:] == ["Dana", "Bob", "Dana", "Bob"]
     assert not warnings(data)
+
+
+def test_a_table_that_a_page_cut_goes_on_without_headings():
+    data = docx(
+        table(["Speaker", "Content"], ["Dana", "Shall we renew?"], ["Bob", "Yes."]),
+        table(["Dana", "I promise to send it."], ["Zoe", "Good."]),
+        table(["Sentiment", "2.4"]),
+    )
+    assert [line[0] for line in lines(data)] == ["Dana", "Bob", "Dana", "Zoe"]
+    assert warnings(data) == [("notes_left_out", "1 paragraphs and tables")]

@@ -64,3 +64,11 @@ def test_names_alone_above_paragraphs_are_read(heading):
 )
 def test_headings_and_verses_are_no_names(text):
     assert read(text.encode()).format in {"plain", "summary"}
+
+
+def test_headings_of_an_article_and_answers_are_no_names():
+    for text in (
+        "## Overview\nWe sell things.\n\n## Pricing\nTen.\n\n## Overview\nWe sell.\n\n## Pricing\nTen.\n",
+        "Yes\nI think so too.\n\nNo\nI do not think so.\n\nYes\nThat is right.\n",
+    ):
+        assert {turn.speaker for turn in read(text.encode()).transcript.turns} <= {None, "Overview"}

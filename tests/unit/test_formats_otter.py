@@ -113,3 +113,10 @@ def test_colons_dashes_and_fractions_are_no_words(heading):
 def test_prose_that_ends_its_lines_with_times_is_no_transcript():
     text = "We met at 12:30\nand spoke of the renewal.\nThen we ate until 14:00\nand went home."
     assert read(text.encode()).format == "plain"
+
+
+@pytest.mark.parametrize("mark", [",", " @", " -"])
+def test_what_stands_between_a_name_and_a_time_is_no_part_of_it(mark):
+    spoken = [("Dana Kim", "00:05", "We renew."), ("Bob", "00:09", "In May.")] * 2
+    text = "\n\n".join(f"{name}{mark} {time}\n{words}" for name, time, words in spoken)
+    assert [turn.speaker for turn in read(text.encode()).transcript.turns] == ["Dana Kim", "Bob"] * 2

@@ -64,3 +64,10 @@ def test_summaries_of_chapters_are_left_out_and_a_warning_says_so():
     results = [item("Hello, everybody", 0, 1)]
     reading = read(json.dumps({"results": results, "chapters": [{"summary": "They spoke."}]}).encode())
     assert [each.place for each in reading.warnings if each.code == "summary_left_out"] == ["chapters"]
+
+
+def test_a_change_of_speakers_may_come_first():
+    found = lines(
+        results=[{"type": "speaker_change", "start_time": 0, "end_time": 0}, item("Congratulations", 0.5, 0.9)]
+    )
+    assert [line[-1] for line in found] == ["Congratulations"]

@@ -124,3 +124,9 @@ def test_an_empty_list_gives_way_to_one_of_turns(empty):
 def test_a_summary_beside_the_turns_is_left_out_and_a_warning_says_so():
     reading = read(json.dumps({"transcript": [HELLO], "summary": "They spoke."}).encode())
     assert ("summary_left_out", "summary") in [(each.code, each.place) for each in reading.warnings]
+
+
+def test_a_time_of_day_is_no_start_and_is_counted():
+    reading = read(b'[{"speaker": "Rep", "text": "Good morning.", "time": "10:05 AM"}]')
+    assert reading.transcript.turns[0].start is None
+    assert ("unreadable_timing", "1 times") in [(each.code, each.place) for each in reading.warnings]

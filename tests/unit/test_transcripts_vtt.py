@@ -271,3 +271,8 @@ def test_colons_in_few_captions_are_no_names():
     cues = ["Pricing: five hundred", "and so on", "we renew", "Next: the offer"]
     text = "WEBVTT\n\n" + "".join(f"00:0{n}.000 --> 00:0{n + 1}.000\n{cue}\n\n" for n, cue in enumerate(cues))
     assert {turn.speaker for turn in read(text.encode()).transcript.turns} == {None}
+
+
+def test_a_voice_may_be_written_in_capitals():
+    (turn,) = read(b"WEBVTT\n\n00:01.000 --> 00:04.000\n<V Dana>We renew in May.</V>\n").transcript.turns
+    assert (turn.speaker, turn.text) == ("Dana", "We renew in May.")

@@ -64,9 +64,11 @@ def recognises(source: Source) -> bool:
 def parse(source: Source) -> Parsed:
     """One turn for each row of such tables, in their order."""
     blocks = source.docx.blocks if source.docx else []
-    rows = list(bounded(_rows(blocks)))
+    tables = list(_tables(blocks))
+    rows = list(bounded(row for table in tables for row in table.rows()))
     times = [time for row in rows for time in (row.start, row.end) if time]
-    left_out = sum(map(_is_left_out, blocks))
+    spoken = [table.rows_of for table in tables]
+    left_out = sum(1 for block in blocks if not any(block is each for each in spoken) and _holds_anything(block))
     return Parsed([row.turn() for row in rows], tuple(_doubts(sum(_seconds(time) is None for time in times), left_out)))
 
 
@@ -80,15 +82,41 @@ def _doubts(unread: int, left_out: int) -> Iterator[Warning]:
         yield Warning(code="notes_left_out", place=f"{left_out} paragraphs and tables")
 
 
-def _rows(blocks: list[str | Table]) -> Iterator[_Row]:
-    for block in blocks:
-        columns = None if isinstance(block, str) else _columns(block)
-        if isinstance(block, str) or columns is None:
-            continue
-        for cells in block.rows[1:]:
-            row = _Row(*(_cell(cells, column) for column in columns))
+class _Speech(NamedTuple):
+    """A table of speech, which columns it has, and how many rows of headings."""
+
+    rows_of: Table
+    columns: _Columns
+    headings: int
+
+    def rows(self) -> Iterator[_Row]:
+        """Those in which anything stands."""
+        for cells in self.rows_of.rows[self.headings :]:
+            row = _Row(*(_cell(cells, column) for column in self.columns))
             if any(row):
                 yield row
+
+    def goes_on_in(self, table: Table) -> bool:
+        """Whether a table without headings is this one, cut by a page: as wide, with one of its speakers or a time."""
+        if not table.rows or len(table.rows[0]) != len(self.rows_of.rows[0]):
+            return False
+        first = _Row(*(_cell(table.rows[0], column) for column in self.columns))
+        known = {row.speaker for row in self.rows()}
+        return bool(first.content) and (first.speaker in known or _seconds(first.start) is not None)
+
+
+def _tables(blocks: list[str | Table]) -> Iterator[_Speech]:
+    """Those of speech, and what goes on of them without headings."""
+    headed = last = None
+    for block in blocks:
+        if isinstance(block, str):
+            continue
+        if (columns := _columns(block)) is not None:
+            headed = last = _Speech(block, columns, 1)
+            yield last
+        elif headed is not None and last is not None and (headed.goes_on_in(block) or last.goes_on_in(block)):
+            last = _Speech(block, headed.columns, 0)
+            yield last
 
 
 def _columns(table: Table) -> _Columns | None:
@@ -123,7 +151,5 @@ def _fraction(digits: str) -> float:
     return int(digits) / (100 if len(digits) <= 2 else 10 ** len(digits))
 
 
-def _is_left_out(block: str | Table) -> bool:
-    if isinstance(block, str):
-        return bool(block.strip())
-    return _columns(block) is None and any(cell.strip() for row in block.rows for cell in row)
+def _holds_anything(block: str | Table) -> bool:
+    return bool(block.strip()) if isinstance(block, str) else any(cell.strip() for row in block.rows for cell in row)

@@ -35,7 +35,7 @@ _UNTIMED = tuple(
     re.compile(rf"^(?P<gap>)(?P<time>){heading}{_END}", re.MULTILINE)
     for heading in (
         rf"(?:#{{1,6}}[ \t]{{1,4}}\*{{0,2}}|\*\*){NAME_IN_HEADING}:?\*{{0,2}}",
-        rf"(?<![^\n]\n)(?=[^\n]{{1,121}}\n[^\n]){NAME_IN_HEADING}(?<![.,])",
+        rf"(?<![^\n]\n)(?=[^#\n][^\n]{{0,120}}\n[^\n]){NAME_IN_HEADING}(?<![.,])",
     )
 )
 

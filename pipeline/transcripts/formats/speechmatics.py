@@ -15,6 +15,8 @@ from pipeline.transcripts.vendor import Label, Many, Seconds, Shape, Words, of_c
 
 NAME = "speechmatics"
 
+#: Changes of speakers and the like may stand before the first word.
+_FIRST_FEW = 10
 _UNKNOWN = "UU"
 #: Words of the first format that stand at the word before them.
 _POINTS = frozenset(".,!?;:")
@@ -58,7 +60,7 @@ def recognises(source: Source) -> bool:
     """Whether results have a type and content, or words a name and a time."""
     result, word = source.at("results", 0), source.at("words", 0)
     if isinstance(result, dict) and "type" in result:
-        return source.at("results", 0, "alternatives", 0, "content") is not None
+        return any(source.at("results", place, "alternatives", 0, "content") is not None for place in range(_FIRST_FEW))
     return isinstance(word, dict) and {"name", "time"} <= word.keys()
 
 

@@ -20,7 +20,7 @@ from pipeline.transcripts.vendor import Milliseconds, Seconds, Shape, Words, rea
 
 NAME = "turns"
 
-_LISTS = ("turns", "transcript", "segments", "utterances", "sentences", "entries")
+_LISTS = ("turns", "transcript", "segments", "utterances", "sentences", "entries", "conversation", "dialogue")
 #: By field, what it is called, in any case and with blanks or without. The first that holds something counts: names
 #: before labels, and these before numbers.
 _NAMES = {

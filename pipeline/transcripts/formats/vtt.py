@@ -24,7 +24,7 @@ _SIGNATURE = r"\s{0,1000}(?:<!--.{0,1000}?-->\s{0,1000})?(?i:WEBVTT)(?![^\s\x00]
 _HEADER = re.compile(_SIGNATURE, re.DOTALL)
 #: Blocks that are no speech: the header itself, comments and style sheets.
 _COMMENT = re.compile(rf"{_SIGNATURE}|NOTE(?:\s|\Z)|(?:STYLE|REGION)[ \t]*(?:\n|\Z)", re.DOTALL)
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:[ \t\n]([^<>]*))?>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:[ \t\n]([^<>]*))?>", re.IGNORECASE)
 _WORD_STAMP = re.compile(r"<[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{3}><c")
 #: `1 "Anna Kim" (3603207424)`, as Webex writes it.
 _QUOTED = re.compile(r'[0-9]{1,9} "([^"\n]{1,100})"(?: \([0-9]{1,20}\))?[ \t]*')
